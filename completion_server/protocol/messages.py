@@ -1,0 +1,255 @@
+"""The messages between a front end and the engine: frozen dataclasses, nothing else.
+
+A connection begins with `Hello` from the client and `Welcome` from the engine. After that the client sends
+requests, each with an `id` that it chose and has not used before on this connection, and the engine answers every
+one of them with exactly one last reply:
+
+    Complete  →  Delta* then one of Result | Cancelled | Error
+    Warm      →  Warmed | Cancelled | Error
+    Status    →  StatusReply | Error
+    Shutdown  →  Goodbye | Error
+
+`Cancel` and `CloseDocument` ask for nothing back (the cancelled request itself is answered). `State` comes unasked, to every
+client, whenever the engine starts loading, is ready, fails or unloads.
+
+Lengths of text are code points, times are milliseconds. Knows nothing of bytes, sockets, models or LSP.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+PROTOCOL_VERSION = 1
+
+MAX_BEFORE = 98_304  # code points: what a client may send of the text before the cursor
+MAX_AFTER = 16_384  # code points: of the text behind it
+MAX_SNIPPETS = 16
+MAX_SNIPPET = 8_192  # code points in one snippet
+MAX_NEW_TOKENS = 1_024
+
+EnginePhase = Literal["starting", "loading", "ready", "failed", "unloaded", "stopping"]
+FinishReason = Literal["end-of-text", "end-of-line", "end-of-block", "loop", "length"]
+
+
+# -- from the client ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """First frame of a connection; an engine that speaks another `protocol` answers `Error` and hangs up."""
+
+    protocol: int
+    client: str  # a name for logs and status: "lsp", "try", "bench"
+    version: str
+    token: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Text of another file that is worth having in the prompt."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where the cursor is.
+
+    `before` is the document from a start that the client moves rarely (the engine keeps keys and values of what stays
+    equal at its head) up to the cursor; `after` begins at the cursor.
+    """
+
+    document: str  # opaque key, one per document and client; a newer request for it supersedes the older one
+    version: int
+    before: str
+    after: str
+    language: str = ""  # LSP language id
+    path: str = ""  # relative to the workspace, for the path line of repository prompts
+    snippets: tuple[Snippet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where a suggestion ends at the latest. `max_lines` = 1 asks for the rest of the line."""
+
+    max_tokens: int = 96
+    max_lines: int = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How tokens are chosen. Temperature 0 is greedy; `drafting` = False is the target alone (same text, slower)."""
+
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    drafting: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """Ask for a suggestion at the cursor of `context`."""
+
+    id: int
+    context: Context
+    limits: Limits = field(default_factory=Limits)
+    decoding: Decoding = field(default_factory=Decoding)
+    stream: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Warm:
+    """Prefill the prompt of `context` at the lowest priority; any `Complete` of the same client cancels it."""
+
+    id: int
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Stop working on request `id`. Unknown or finished ids are ignored."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class CloseDocument:
+    """The document was closed: drop its prompt state. Its keys and values stay until their slot is needed."""
+
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """Ask the engine process to end; running requests are cancelled and answered first."""
+
+    id: int
+
+
+# -- from the engine ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the engine is doing; `fraction` in 0..1 while loading, `detail` is one line for a person."""
+
+    phase: EnginePhase
+    pair: str
+    detail: str = ""
+    fraction: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    protocol: int
+    version: str
+    pid: int
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Text that was verified since the last `Delta`; only with `stream`. Append-only, before trimming."""
+
+    id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Counters and times of one request. Token counts are the target's; the draft model's begin with `draft_`.
+
+    `cached_tokens + computed_tokens == prompt_tokens`. Times start when the frame was received.
+    """
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    computed_tokens: int = 0
+    draft_cached_tokens: int = 0
+    draft_computed_tokens: int = 0
+    completion_tokens: int = 0
+    drafted_tokens: int = 0
+    accepted_tokens: int = 0
+    drafted_by: dict[str, int] = field(default_factory=dict)
+    accepted_by: dict[str, int] = field(default_factory=dict)
+    target_passes: int = 0
+    queue_ms: float = 0.0
+    ttft_ms: float = 0.0
+    e2e_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The whole suggestion as the model wrote it up to where it ends; the front end trims it against the live text."""
+
+    id: int
+    text: str
+    finish: FinishReason
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Warmed:
+    id: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """Last reply of a request that was cancelled or superseded. `usage` is what it had cost until then."""
+
+    id: int
+    reason: Literal["client", "superseded", "shutdown"]
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """Last reply of a request that failed; id 0 where the frame had none that could be read."""
+
+    id: int
+    code: str  # errors.ForetypeError.code
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReply:
+    """What runs: for `foretype status`. No user text, no paths of documents."""
+
+    id: int
+    pid: int
+    version: str
+    uptime_s: float
+    state: State
+    device: str
+    dtype: str
+    target: str
+    draft: str | None
+    drafters: tuple[str, ...]
+    clients: int
+    running: int
+    queued: int
+    slots_used: int
+    slots_total: int
+    kv_bytes: int
+    kv_budget_bytes: int
+    completed: int
+    cancelled: int
+    failed: int
+    wasted_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Goodbye:
+    id: int
+
+
+ClientMessage = Hello | Complete | Warm | Cancel | CloseDocument | Status | Shutdown
+EngineMessage = Welcome | State | Delta | Result | Warmed | Cancelled | Error | StatusReply | Goodbye
+Message = ClientMessage | EngineMessage

@@ -1,0 +1,1 @@
+"""The language server: documents, when to ask, what to show. Torch-free."""
