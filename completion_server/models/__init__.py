@@ -1,0 +1,1 @@
+"""Where models are loaded and wrapped: the only place that imports transformers."""

@@ -1,0 +1,130 @@
+"""Loads one model and its tokenizer from a local folder and makes sure that they are what the engine can run exactly.
+
+Only safetensors are read and no code that comes with a model is run. The stock model is compared with the wrapped one
+on a few tokens: an architecture that our attention would compute wrongly is refused at load, not discovered in a
+suggestion. Knows nothing of pairs, prompts or where the folder came from.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+from transformers.utils import logging as transformers_logging
+
+from completion_server.errors import ModelNotFound, UnsafeModel, UnsupportedModel
+from completion_server.models.decoder import Decoder, Feed
+
+_UNSTABLE_ROPE = ("dynamic", "longrope")  # angles that depend on the longest position in the batch
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerFiles:
+    """What the prompt code needs of a tokenizer: torch-free, and free of transformers."""
+
+    json: str  # serialized `tokenizers.Tokenizer`
+    real_size: int  # ids below this are tokens; the model's output may be padded to more
+    bos_id: int | None
+    eos_ids: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    decoder: Decoder
+    tokenizer: TokenizerFiles
+    max_positions: int
+
+
+def load(folder: Path, device: torch.device, dtype: torch.dtype) -> LoadedModel:
+    """Load the model in `folder` for `device` and `dtype`, checked against the stock model.
+
+    Raises ModelNotFound, UnsafeModel or UnsupportedModel.
+    """
+    _check_files(folder)
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    tokenizer = _load_tokenizer(folder)
+    try:
+        model = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=dtype, use_safetensors=True, trust_remote_code=False, local_files_only=True
+        )
+    except (ValueError, OSError, KeyError) as error:
+        raise UnsupportedModel(f"transformers cannot load {folder.name}: {_first_line(error)}") from error
+    return LoadedModel(wrap(model.to(device)), tokenizer, max_positions(model))
+
+
+def wrap(model: PreTrainedModel) -> Decoder:
+    """Put `model` on our KV memory and compare it with what it computed before. Raises UnsupportedModel."""
+    _check_rope(model)
+    model.eval()
+    width = int(model.config.get_text_config().vocab_size)
+    tokens = [(7 * i + 3) % width for i in range(12)]
+    with torch.inference_mode():
+        ids = torch.tensor([tokens], device=model.device)
+        stock = model(input_ids=ids, use_cache=False).logits[0]
+    decoder = Decoder(model)
+    memory = decoder.memory(slots=1, capacity=len(tokens))
+    parts = [decoder.forward(memory, [Feed(0, 0, tokens[:7], 7)])[0]]
+    parts += [decoder.forward(memory, [Feed(0, 7, tokens[7:], 5)])[0]]
+    ours = torch.cat(parts)
+    error = (ours - stock).abs().max().item() / max(stock.abs().max().item(), 1e-9)
+    allowed = 0.05 if decoder.dtype in (torch.bfloat16, torch.float16) else 1e-4
+    if not error < allowed:
+        raise UnsupportedModel(
+            f"{model.config.model_type} gives other logits on Foretype's attention (off by {error:.1e}); "
+            "use another model and report this one"
+        )
+    return decoder
+
+
+def max_positions(model: PreTrainedModel) -> int:
+    """The longest context that the model was made for, in tokens."""
+    return int(getattr(model.config.get_text_config(), "max_position_embeddings", 0) or 1 << 20)
+
+
+def _check_files(folder: Path) -> None:
+    if not (folder / "config.json").is_file():
+        raise ModelNotFound(f"there is no config.json in {folder}; give the folder of a model, or run foretype pull")
+    if not any(folder.glob("*.safetensors")):
+        raise UnsafeModel(f"{folder} has no safetensors; Foretype loads no pickled weights")
+
+
+def _load_tokenizer(folder: Path) -> TokenizerFiles:
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    except (ValueError, OSError, KeyError) as error:
+        raise UnsupportedModel(f"transformers cannot read the tokenizer in {folder.name}") from error
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        raise UnsupportedModel(f"{folder.name} has no tokenizer.json; Foretype needs a fast tokenizer")
+    eos = {tokenizer.eos_token_id} | _generation_eos(folder)
+    return TokenizerFiles(
+        json=backend.to_str(),
+        real_size=len(tokenizer),
+        bos_id=tokenizer.bos_token_id,
+        eos_ids=frozenset(i for i in eos if isinstance(i, int)),
+    )
+
+
+def _generation_eos(folder: Path) -> set[int]:
+    path = folder / "generation_config.json"
+    if not path.is_file():
+        return set()
+    ids = json.loads(path.read_text(encoding="utf-8")).get("eos_token_id")
+    return set(ids) if isinstance(ids, list) else {ids}
+
+
+def _check_rope(model: PreTrainedModel) -> None:
+    rope = getattr(model.config.get_text_config(), "rope_parameters", None) or {}
+    kinds = [rope] if "rope_type" in rope else [part for part in rope.values() if isinstance(part, dict)]
+    for kind in kinds:
+        if kind.get("rope_type") in _UNSTABLE_ROPE:
+            raise UnsupportedModel(
+                f"{model.config.model_type} uses {kind['rope_type']} positions, which change with the length of "
+                "the batch; keys and values could not be kept"
+            )
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
