@@ -1,0 +1,324 @@
+"""An engine without a model: it says what a script says, through the real server and the real socket.
+
+For tests of front ends and for demonstrations. It keeps every promise of `Backend` (one last reply per request, newer
+requests supersede, cancels are seen between two chunks) and measures nothing: it counts a code point as a token.
+
+`python -m completion_server.scripted --script FILE.json` serves one. The file is a `Script` as JSON, for example
+
+    {"rules": [{"match": "return ", "text": "a + b\\n"}, {"text": "", "error": "overloaded"}], "load_ms": 200}
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar
+
+from completion_server.backend import Reply, Snapshot
+from completion_server.errors import ForetypeError, ModelError, Overloaded, RequestError, SettingsError
+from completion_server.instance import Running
+from completion_server.protocol import (
+    Cancelled,
+    Complete,
+    Delta,
+    EngineMessage,
+    EnginePhase,
+    Error,
+    Result,
+    State,
+    Usage,
+    Warm,
+    Warmed,
+)
+from completion_server.server import serve
+
+PAIR: Final = "scripted"
+MAX_QUEUE: Final = 64
+
+_Reason = Literal["client", "superseded", "shutdown"]
+_Record = TypeVar("_Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What to say where the text before the cursor ends with `match`."""
+
+    text: str = ""
+    match: str = ""  # the empty one always matches
+    delay_ms: float = 0.0  # before each chunk
+    chunks: int = 1  # so many `Delta`s, of about equal length
+    error: str | None = None  # answer with this error code, after one delay
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """`rules` in order of preference; where none matches nothing is suggested."""
+
+    rules: tuple[Rule, ...] = ()
+    load_ms: float = 0.0
+    load_error: str | None = None  # loading ends in phase "failed" with this detail
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    client: int
+    request: Complete | Warm
+    received: float
+    reply: Reply
+    stopped: _Reason | None = None
+
+
+class ScriptedBackend:
+    """Implements `Backend` on a thread of its own. `requests` are the last thousand that it was given."""
+
+    def __init__(self, script: Script | Callable[[Complete], Rule]) -> None:
+        """With a callable in place of a script, loading is instant and the callable picks the rule of every request."""
+        self.requests: deque[Complete | Warm] = deque(maxlen=1_000)
+        self._script = script if isinstance(script, Script) else Script()
+        self._choose = self._first_match if isinstance(script, Script) else script
+        self._state = State("starting", PAIR)
+        self._on_state: Callable[[State], None] = lambda _state: None
+        self._changed = threading.Condition()  # guards all below
+        self._queue: deque[_Job] = deque()
+        self._running: _Job | None = None
+        self._stopping = False
+        self._idle_since = time.monotonic()
+        self._completed = self._cancelled = self._failed = 0
+        self._thread = threading.Thread(target=self._run, name="scripted-engine", daemon=True)
+
+    # -- Backend ---------------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    def start(self, on_state: Callable[[State], None]) -> None:
+        self._on_state = on_state
+        self._thread.start()
+
+    def submit(self, client: int, request: Complete | Warm, received: float, reply: Reply) -> None:
+        job = _Job(client, request, received, reply)
+        with self._changed:
+            self.requests.append(request)
+            if isinstance(request, Complete):
+                self._stop_jobs("superseded", lambda other: _gives_way(other, client, request))
+            if self._stopping or len(self._queue) >= MAX_QUEUE:
+                reply(self._refusal(job))
+                return
+            self._queue.append(job)
+            self._changed.notify_all()
+
+    def cancel(self, client: int, request_id: int) -> None:
+        with self._changed:
+            self._stop_jobs("client", lambda job: job.client == client and job.request.id == request_id)
+
+    def close_document(self, client: int, document: str) -> None:
+        """Nothing to forget: a script has no prompt state."""
+
+    def disconnect(self, client: int) -> None:
+        with self._changed:
+            self._stop_jobs("client", lambda job: job.client == client)
+
+    def idle_seconds(self) -> float:
+        with self._changed:
+            busy = self._queue or self._running is not None
+            return 0.0 if busy else time.monotonic() - self._idle_since
+
+    def snapshot(self) -> Snapshot:
+        with self._changed:
+            return Snapshot(
+                device="none",
+                target=PAIR,
+                running=int(self._running is not None),
+                queued=len(self._queue),
+                completed=self._completed,
+                cancelled=self._cancelled,
+                failed=self._failed,
+            )
+
+    def stop(self, timeout: float) -> None:
+        with self._changed:
+            self._stopping = True
+            self._stop_jobs("shutdown", lambda _job: True)
+        if self._thread.ident is not None:
+            self._thread.join(timeout)
+
+    # -- the thread ------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        self._load()
+        while (job := self._next()) is not None:
+            try:
+                reply = self._answer(job)
+            # A rule that makes no sense is a request that fails; the others go on.
+            except Exception as error:
+                reply = Error(job.request.id, RequestError.code, f"the script failed ({type(error).__name__})")
+            with self._changed:
+                self._running = None
+                self._count(reply)
+            job.reply(reply)
+
+    def _load(self) -> None:
+        self._announce("loading", fraction=0.0)
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopping, self._script.load_ms / 1_000)
+        if self._script.load_error is None:
+            self._announce("ready")
+        else:
+            self._announce("failed", self._script.load_error)
+
+    def _next(self) -> _Job | None:
+        """The oldest job, or None when all are answered and the end has come."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._stopping)
+            if not self._queue:
+                return None
+            self._running = self._queue.popleft()
+            return self._running
+
+    def _answer(self, job: _Job) -> EngineMessage:
+        """Send the `Delta`s of a job and return its last reply."""
+        request = job.request
+        if self._script.load_error is not None:
+            return Error(request.id, ModelError.code, self._script.load_error)
+        rule = self._choose(request) if isinstance(request, Complete) else Rule()
+        began = time.perf_counter()
+        text, first = "", began
+        for number, chunk in enumerate(_cut(rule.text, 1 if rule.error else rule.chunks)):
+            if (reason := self._pause(job, rule.delay_ms)) is not None:
+                return Cancelled(request.id, reason, _usage(job, text, began, first))
+            if rule.error is not None:
+                return Error(request.id, rule.error, "the script says so")
+            if number == 0:
+                first = time.perf_counter()
+            text += chunk
+            if isinstance(request, Complete) and request.stream and chunk:
+                job.reply(Delta(request.id, chunk))
+        usage = _usage(job, text, began, first)
+        if isinstance(request, Warm):
+            return Warmed(request.id, usage)
+        return Result(request.id, text, "end-of-text", usage)
+
+    def _first_match(self, request: Complete) -> Rule:
+        for rule in self._script.rules:
+            if request.context.before.endswith(rule.match):
+                return rule
+        return Rule()
+
+    def _pause(self, job: _Job, milliseconds: float) -> _Reason | None:
+        """Wait, but no longer than until the job is stopped. The reason if it is."""
+        with self._changed:
+            self._changed.wait_for(lambda: job.stopped is not None, milliseconds / 1_000)
+            return job.stopped
+
+    def _stop_jobs(self, reason: _Reason, which: Callable[[_Job], bool]) -> None:
+        """Answer those that wait; the one that runs is answered by its thread. The caller holds `_changed`."""
+        for job in [job for job in self._queue if which(job)]:
+            self._queue.remove(job)
+            reply = Cancelled(job.request.id, reason, Usage())
+            self._count(reply)
+            job.reply(reply)
+        if self._running is not None and self._running.stopped is None and which(self._running):
+            self._running.stopped = reason
+        self._changed.notify_all()
+
+    def _count(self, reply: EngineMessage) -> None:
+        self._idle_since = time.monotonic()
+        self._completed += isinstance(reply, Result | Warmed)
+        self._cancelled += isinstance(reply, Cancelled)
+        self._failed += isinstance(reply, Error)
+
+    def _refusal(self, job: _Job) -> EngineMessage:
+        if self._stopping:
+            return Cancelled(job.request.id, "shutdown", Usage())
+        return Error(job.request.id, Overloaded.code, f"{MAX_QUEUE} requests are waiting")
+
+    def _announce(self, phase: EnginePhase, detail: str = "", fraction: float | None = None) -> None:
+        self._state = State(phase, PAIR, detail, fraction)
+        self._on_state(self._state)
+
+
+def _gives_way(job: _Job, client: int, request: Complete) -> bool:
+    """Whether `job` ends because `request` of `client` has come."""
+    if job.client != client:
+        return False
+    return isinstance(job.request, Warm) or job.request.context.document == request.context.document
+
+
+def _cut(text: str, parts: int) -> list[str]:
+    """`parts` pieces whose lengths differ by at most one. Some are empty if the text is shorter."""
+    edges = [len(text) * index // max(parts, 1) for index in range(max(parts, 1) + 1)]
+    return [text[start:end] for start, end in pairwise(edges)]
+
+
+def _usage(job: _Job, text: str, began: float, first: float) -> Usage:
+    prompt = len(job.request.context.before)
+    return Usage(
+        prompt_tokens=prompt,
+        computed_tokens=prompt,
+        completion_tokens=len(text),
+        queue_ms=1_000 * (began - job.received),
+        ttft_ms=1_000 * (first - job.received),
+        e2e_ms=1_000 * (time.perf_counter() - job.received),
+    )
+
+
+# -- from a file ---------------------------------------------------------------------------------------------------
+
+
+def read_script(text: str) -> Script:
+    """A script from its JSON. Raises `SettingsError` that names what is unknown."""
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise SettingsError(f"the script is not JSON: {error}") from None
+    if isinstance(data, dict) and isinstance(data.get("rules", []), list):
+        data["rules"] = tuple(_record(Rule, rule) for rule in data.get("rules", []))
+    return _record(Script, data)
+
+
+def _record(record: type[_Record], data: Any) -> _Record:
+    known = {field.name for field in fields(record)}  # type: ignore[arg-type]
+    if not isinstance(data, dict) or not data.keys() <= known:
+        raise SettingsError(f"a {record.__name__.lower()} is a JSON object of {', '.join(sorted(known))}")
+    return record(**data)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line. Returns the exit code, 0 also if an engine runs already."""
+    parent = os.getppid()
+    parser = argparse.ArgumentParser(prog="python -m completion_server.scripted", description="an engine by script")
+    parser.add_argument("--script", type=Path, required=True, help="JSON file with the script")
+    parser.add_argument("--exit-after-idle", type=float, default=None, metavar="SECONDS")
+    parser.add_argument("--exit-with-parent", action="store_true", help="end when the calling process ends")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        backend = ScriptedBackend(read_script(options.script.read_text()))
+        found = asyncio.run(
+            serve(
+                backend,
+                pair=PAIR,
+                exit_after_idle_s=options.exit_after_idle,
+                parent_pid=parent if options.exit_with_parent else None,
+            )
+        )
+    except (ForetypeError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        return 1
+    if isinstance(found, Running):
+        print(f"an engine runs already (process {found.pid}, pair {found.pair})", file=sys.stderr)  # noqa: T201
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
