@@ -1,0 +1,227 @@
+"""One sequence being decoded: what to feed next, and what becomes of the logits.
+
+`propose` gives the tokens to send through the target behind the last committed one; `commit` takes the logits and says
+what was gained. In between somebody runs the target, for this sequence alone (`decode.generate`) or for many at once.
+The state is plain Python lists: to cancel, stop calling. Knows no text, no device and no KV memory.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from speculative.constraint import Constraint, constrain
+from speculative.counters import Counters
+from speculative.draft import NO_DRAFT, Draft, Drafter, DraftRequest
+from speculative.policy import Offer, Policy, Round
+from speculative.randomness import Randomness, SeededRandomness
+from speculative.sampling import Sampling, distribution
+from speculative.verify import Verdict, verify_greedy, verify_sampled
+
+STOPPED = "stop-token"
+LENGTH = "length"
+
+
+class GenerationError(ValueError):
+    """A generation that was set up or used in a way that makes no sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What a pass gained. `accepted` counts drafted tokens that the target agreed with, a final stop token included.
+
+    `tokens` never hold a stop token, so they may be empty. `finished` is `STOPPED`, `LENGTH`, or `None` as long as
+    there is more to come.
+    """
+
+    tokens: tuple[int, ...]
+    accepted: int
+    finished: str | None
+
+
+class Generation:
+    """A sequence from its prompt to its end.
+
+    Drafters are preferred in the order given where the policy is indifferent; without any this is plain decoding. The
+    text is the target's under `constraint` whatever the drafters do: the same tokens when greedy, the same
+    distribution when sampled. `vocab_size` counts the real ids; logits from there on are padding and never chosen.
+    For a `seed` and the same drafts a run repeats itself; `randomness` replaces the seeded source.
+    Raises `GenerationError` for an empty prompt, no token to generate, or drafters that share a name.
+    """
+
+    def __init__(
+        self,
+        prompt: Sequence[int],
+        *,
+        max_new_tokens: int,
+        stop_ids: frozenset[int],
+        vocab_size: int,
+        policy: Policy,
+        drafters: Sequence[Drafter] = (),
+        sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
+        constraint: Constraint | None = None,
+        seed: int = 0,
+        randomness: Randomness | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        if not prompt:
+            raise GenerationError("a prompt needs at least one token")
+        if max_new_tokens < 1:
+            raise GenerationError(f"max_new_tokens must be at least 1, not {max_new_tokens}")
+        if len({drafter.name for drafter in drafters}) < len(drafters):
+            raise GenerationError("two drafters have the same name")
+        self.counters = Counters()
+        self._tokens = list(prompt)
+        self._prompt_length = len(prompt)
+        self._max_new_tokens = max_new_tokens
+        self._stop_ids = stop_ids
+        self._vocab_size = vocab_size
+        self._policy = policy
+        self._drafters = tuple(drafters)
+        self._sampling = sampling
+        self._constraint = constraint
+        self._randomness = randomness or SeededRandomness(seed)
+        self._draft_randomness = randomness or SeededRandomness(seed, stream=1)
+        self._cancelled = cancelled
+        self._finished: str | None = None
+        self._pending: tuple[Draft, int] | None = None  # the draft in flight and its tail
+
+    @property
+    def tokens(self) -> Sequence[int]:
+        """Prompt and committed tokens: the live list, to read.
+
+        After a commit the target's row is right for all of them but the last, which it has yet to be fed (where the
+        row holds it already, feeding it again is harmless): roll back to `len(tokens) - 1`.
+        """
+        return self._tokens
+
+    @property
+    def generated(self) -> Sequence[int]:
+        return self._tokens[self._prompt_length :]
+
+    @property
+    def finished(self) -> str | None:
+        """Why it ended: `STOPPED`, `LENGTH`, or what was given to `finish`; `None` while it runs."""
+        return self._finished
+
+    @property
+    def remaining(self) -> int:
+        """How many tokens may still be committed."""
+        return self._prompt_length + self._max_new_tokens - len(self._tokens)
+
+    def propose(self, budget: int, tail: int = 0) -> Draft:
+        """The draft for the next pass, at most `budget` tokens. Feed it behind the last of `tokens`.
+
+        `tail` counts the tokens before that last one which the pass has to feed as well. One place is left for the
+        token that the target adds, so drafts never pass `max_new_tokens`. In the first pass only free drafters are
+        heard: what costs time comes after the first tokens are out. Raises `GenerationError` when finished.
+        """
+        self._must_run()
+        draft = self._draft(min(budget, self.remaining - 1), tail)
+        self._pending = draft, tail
+        return draft
+
+    def commit(self, logits: Tensor) -> Committed:
+        """Verify the proposed draft by the target's `logits` `[1 + k, V]` and append what is right.
+
+        Row 0 is behind the last of `tokens`, row i behind the i-th drafted token. Raises `GenerationError` if nothing
+        was proposed or the shape is another.
+        """
+        self._must_run()
+        if self._pending is None:
+            raise GenerationError("commit needs a propose before it")
+        draft, tail = self._pending
+        if logits.dim() != 2 or len(logits) != 1 + len(draft.tokens) or logits.shape[1] < self._vocab_size:
+            raise GenerationError(
+                f"logits must be [{1 + len(draft.tokens)}, >= {self._vocab_size}], not {list(logits.shape)}"
+            )
+        self._pending = None
+        verdict = self._verify(logits[:, : self._vocab_size], draft)
+        tokens, stopped = self._until_stop(verdict.tokens)
+        chosen = len(tokens) + stopped  # each would have been a pass of the target alone
+        accepted = min(verdict.accepted, chosen)
+        self._tokens += tokens
+        self.counters.add(draft, accepted)
+        self._policy.observe(Round(draft.drafter, draft.match, len(draft.tokens), accepted, chosen, tail))
+        self._finished = STOPPED if stopped else LENGTH if self.remaining == 0 else None
+        return Committed(tokens, accepted, self._finished)
+
+    def finish(self, reason: str, keep: int | None = None) -> None:
+        """End it from outside (the text ended here). `keep` is how many generated tokens stay, by default all."""
+        if keep is not None:
+            if not 0 <= keep <= len(self.generated):
+                raise GenerationError(f"cannot keep {keep} of {len(self.generated)} generated tokens")
+            del self._tokens[self._prompt_length + keep :]
+        self._finished = reason
+        self._pending = None
+
+    def _draft(self, limit: int, tail: int) -> Draft:
+        if limit < 1 or not self._drafters:
+            return NO_DRAFT
+        by_name = {drafter.name: drafter for drafter in self._drafters}
+        drafts: dict[str, Draft] = {}
+        offers: list[Offer] = []
+        for name, drafter in by_name.items():
+            if drafter.free:
+                draft = drafts[name] = self._usable(drafter.propose(self._request(limit)), limit)
+                if draft.tokens:
+                    offers.append(Offer(name, len(draft.tokens), draft.match))
+            elif self.counters.passes > 0:
+                offers.append(Offer(name, limit))
+        choice = self._policy.choose(offers, tail)
+        if choice.k == 0:
+            return NO_DRAFT
+        if choice.drafter in drafts:
+            return drafts[choice.drafter].head(choice.k)
+        return self._usable(by_name[choice.drafter].propose(self._request(choice.k)), choice.k)
+
+    def _usable(self, draft: Draft, limit: int) -> Draft:
+        """The head of the draft that can be of use.
+
+        It ends with the first stop token, and a deterministic draft before the first token that cannot be chosen. A
+        sampled one must not be cut for such a token: leaving out what was drawn would change the distribution.
+        """
+        draft = draft.head(limit)
+        so_far = list(self.generated)
+        for i, token in enumerate(draft.tokens):
+            if draft.probs is None and not self._possible(token, so_far):
+                return draft.head(i)
+            if token in self._stop_ids:
+                return draft.head(i + 1)
+            so_far.append(token)
+        return draft
+
+    def _possible(self, token: int, so_far: Sequence[int]) -> bool:
+        if not 0 <= token < self._vocab_size:
+            return False
+        allowed = self._constraint.allowed(so_far) if self._constraint else None
+        return allowed is None or bool((allowed == token).any())
+
+    def _request(self, k: int) -> DraftRequest:
+        return DraftRequest(
+            tokens=self._tokens,
+            prompt_length=self._prompt_length,
+            k=k,
+            vocab_size=self._vocab_size,
+            sampling=self._sampling,
+            stop_ids=self._stop_ids,
+            constraint=self._constraint,
+            randomness=self._draft_randomness,
+            cancelled=self._cancelled,
+        )
+
+    def _verify(self, logits: Tensor, draft: Draft) -> Verdict:
+        logits = constrain(logits, self._constraint, self.generated, draft.tokens)
+        if self._sampling.greedy:
+            return verify_greedy(logits, draft.tokens)
+        return verify_sampled(distribution(logits, self._sampling), draft.tokens, draft.probs, self._randomness)
+
+    def _until_stop(self, tokens: Sequence[int]) -> tuple[tuple[int, ...], bool]:
+        for i, token in enumerate(tokens):
+            if token in self._stop_ids:
+                return tuple(tokens[:i]), True
+        return tuple(tokens), False
+
+    def _must_run(self) -> None:
+        if self._finished is not None:
+            raise GenerationError(f"this generation is finished ({self._finished})")

@@ -1,0 +1,187 @@
+"""Chooses who drafts and how many tokens, round by round.
+
+Two questions, answered apart:
+
+*What pays best?* Let a_j be the running chance that the j-th drafted token is accepted when those before it were. A
+draft of k tokens is expected to gain 1 + Σ_{i≤k} Π_{j≤i} a_j tokens and costs target(1 + k) + k · draft step. The
+choice is the offer and k with the most tokens per millisecond; k = 0 is one of them. In a pass that must feed a tail
+of the prompt anyway the tail is paid for either way, so only what the drafts *add* to that pass counts.
+
+*What can we afford?* Estimates are wrong at first and text changes, so there is a purse of milliseconds. Accepted
+tokens pay in the passes that they saved; drafts take out what they cost. Every token settled pays in 2 % of a plain
+pass on top, so that a drafter which failed is tried again now and then. A draft is only made if the purse can pay for
+it even when nothing is accepted. The purse is never below 0, so decoding takes at most 1.02 times what it takes without
+drafts, plus the purse at the start once: that is how speculation is never slower than 0.97x of none, on any text.
+
+The statistics live across requests, one policy per pair of models; they fade by 2 % a round, back towards a prior. Same
+observations, same choices. Knows no tokens.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from speculative.costs import PassCosts
+
+DEFAULT_PRIORS: Mapping[str, float] = {"tail": 0.8, "n-gram": 0.5, "model": 0.7}
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """`drafter` could draft up to `available` tokens; `match` as in `Draft`."""
+
+    drafter: str
+    available: int
+    match: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Draft `k` tokens with `drafter`; nothing if k is 0."""
+
+    drafter: str
+    k: int
+
+
+NO_CHOICE = Choice("", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """How a round went.
+
+    `chosen` tokens were settled, each of which costs a pass without drafts: `accepted` and the target's own, or just
+    `accepted` where the last of them was a stop token. `tail` is what `choose` was given.
+    """
+
+    drafter: str
+    match: int
+    drafted: int
+    accepted: int
+    chosen: int
+    tail: int = 0
+
+
+class Policy(Protocol):
+    def choose(self, offers: Sequence[Offer], tail: int) -> Choice:
+        """Pick among `offers` (each has something available) for a pass that feeds `tail` prompt tokens as well."""
+
+    def observe(self, round_: Round) -> None:
+        """Learn from a round, also from one without drafts."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPolicy:
+    """Always k tokens of the first offer; with k = 0 the target decodes alone."""
+
+    k: int
+
+    def choose(self, offers: Sequence[Offer], tail: int) -> Choice:  # noqa: ARG002
+        return Choice(offers[0].drafter, min(self.k, offers[0].available)) if offers and self.k else NO_CHOICE
+
+    def observe(self, round_: Round) -> None:
+        """Nothing to learn."""
+
+
+class AdaptivePolicy:
+    """The policy of the module docstring.
+
+    `priors` are acceptance chances by drafter before anything was seen (0.5 for others), worth `prior_weight`
+    observations. `fade` is what a round leaves of older observations. The purse earns `eagerness` of a plain pass per
+    token, starts with the cost of `start_passes` and holds at most that of `purse_passes`. `costs` may be
+    replaced when new measurements are there.
+    """
+
+    def __init__(
+        self,
+        costs: PassCosts,
+        *,
+        priors: Mapping[str, float] = DEFAULT_PRIORS,
+        prior_weight: float = 4.0,
+        fade: float = 0.98,
+        eagerness: float = 0.02,
+        start_passes: float = 3.0,
+        purse_passes: float = 8.0,
+    ) -> None:
+        self.costs = costs
+        self._priors = dict(priors)
+        self._prior_weight = prior_weight
+        self._fade = fade
+        self._eagerness = eagerness
+        self._purse_passes = purse_passes
+        self._purse_ms = start_passes * costs.target(1)
+        self._rounds = 0
+        self._records: dict[tuple[str, int], _Record] = {}
+
+    @property
+    def purse_ms(self) -> float:
+        """Milliseconds that may be lost on drafts."""
+        return self._purse_ms
+
+    def choose(self, offers: Sequence[Offer], tail: int = 0) -> Choice:
+        plain = self.costs.target(1)
+        best, best_rate = NO_CHOICE, 1 / plain
+        for offer in offers:
+            expected = survives = 1.0
+            for k, chance in enumerate(self.acceptance(offer), start=1):
+                survives *= chance
+                expected += survives
+                extra = self._extra_ms(offer.drafter, k, tail)
+                rate = expected / (plain + extra)
+                if rate > best_rate and extra <= self._purse_ms:
+                    best, best_rate = Choice(offer.drafter, k), rate
+        return best
+
+    def observe(self, round_: Round) -> None:
+        plain = self.costs.target(1)
+        self._rounds += 1
+        earned = plain * (round_.chosen - 1 + self._eagerness * round_.chosen)
+        if round_.drafted:
+            earned -= self._extra_ms(round_.drafter, round_.drafted, round_.tail)
+            record = self._records.setdefault((round_.drafter, round_.match), _Record())
+            record.fade(self._fade, self._rounds)
+            record.add(round_.drafted, round_.accepted)
+        self._purse_ms = min(max(self._purse_ms + earned, 0.0), self._purse_passes * plain)
+
+    def acceptance(self, offer: Offer) -> Iterator[float]:
+        """a_1, a_2, … for the tokens available: what was seen at a position, pulled to the position before it.
+
+        The first is pulled to the prior. So a drafter that fails early is not trusted at positions it never reached.
+        """
+        record = self._records.get((offer.drafter, offer.match))
+        if record:
+            record.fade(self._fade, self._rounds)
+        chance = self._priors.get(offer.drafter, 0.5)
+        for position in range(offer.available):
+            if record and position < len(record.reached):
+                weighted = record.accepted[position] + self._prior_weight * chance
+                chance = weighted / (record.reached[position] + self._prior_weight)
+            yield chance
+
+    def _extra_ms(self, drafter: str, k: int, tail: int) -> float:
+        """What k drafted tokens add to the cost of a pass."""
+        wider = self.costs.target(1 + tail + k) - self.costs.target(1 + tail)
+        return wider + self.costs.draft(drafter, k)
+
+
+class _Record:
+    """Faded counts by position: how often a draft reached it (all before it accepted), how often it was accepted."""
+
+    def __init__(self) -> None:
+        self.reached: list[float] = []
+        self.accepted: list[float] = []
+        self._round = 0
+
+    def fade(self, factor: float, now: int) -> None:
+        left = factor ** (now - self._round)
+        self.reached = [count * left for count in self.reached]
+        self.accepted = [count * left for count in self.accepted]
+        self._round = now
+
+    def add(self, drafted: int, accepted: int) -> None:
+        missing = drafted - len(self.reached)
+        self.reached += [0.0] * missing
+        self.accepted += [0.0] * missing
+        for position in range(min(accepted + 1, drafted)):
+            self.reached[position] += 1
+            self.accepted[position] += position < accepted
