@@ -136,6 +136,8 @@ def parse_pairs(text: str, source: str, base: Path) -> dict[str, Pair]:
         raise SettingsError(f"{source}: write [[pair]], with two brackets")
     pairs: dict[str, Pair] = {}
     for entry in entries:
+        if not isinstance(entry, dict):
+            raise SettingsError(f"{source}: every pair is a table: [[pair]]")
         pair = _parse_pair(entry, source, base)
         if pair.name in pairs:
             raise SettingsError(f"{source}: two pairs are called {pair.name!r}")
@@ -145,6 +147,8 @@ def parse_pairs(text: str, source: str, base: Path) -> dict[str, Pair]:
 
 def _parse_pair(entry: Mapping[str, Any], source: str, base: Path) -> Pair:
     name = _typed(entry, "name", str, source)
+    if not name:
+        raise SettingsError(f"{source}: name must not be empty")
     where = f"{source}, pair {name!r}"
     _only(entry, ("name", "target", "draft", "drafters", "layout", "healing"), where)
     target = _typed(entry, "target", str, where)

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 from completion_server.errors import SettingsError
 from completion_server.folders import config_folder
+from completion_server.pairs import N_GRAM, ModelRef
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -69,7 +70,7 @@ class EngineSettings:
     threads: int = 0  # of torch on CPU; 0 leaves the choice to torch
     unload_after_s: float = 600.0  # idle seconds until the models are unloaded; 0 never
     exit_after_s: float = 1800.0  # idle seconds until the process ends; 0 never
-    log_level: LogLevel = "warning"
+    log_level: LogLevel = "info"
     drafting: bool = True  # False: the target alone, same text
 
 
@@ -117,7 +118,7 @@ def read_file(path: Path) -> dict[str, Any]:
     engine = table.get("engine", {})
     if not isinstance(engine, dict):
         raise SettingsError(f"{path}: engine must be a table: [engine]")
-    return engine
+    return {key: _beside(path, key, value) for key, value in engine.items()}
 
 
 def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -127,6 +128,13 @@ def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         for name, value in environ.items()
         if name.startswith("FORETYPE_") and value and name not in ENVIRONMENT_ONLY
     }
+
+
+def _beside(path: Path, key: str, value: Any) -> Any:
+    """Relative model paths in a file start where the file is: an engine's working directory is nobody's choice."""
+    if key in ("target", "draft") and isinstance(value, str) and value != N_GRAM:
+        return str(ModelRef.parse(value, path.parent))
+    return value
 
 
 def _checked(key: str, value: Any, source: str) -> Any:
