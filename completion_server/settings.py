@@ -187,9 +187,9 @@ _WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false":
 def _yes_or_no(value: Any) -> bool:
     if isinstance(value, bool):
         return value
-    if str(value).lower() not in _WORDS:
+    if not isinstance(value, str) or value.lower() not in _WORDS:
         raise ValueError(value)
-    return _WORDS[str(value).lower()]
+    return _WORDS[value.lower()]
 
 
 def _device(value: Any) -> str:

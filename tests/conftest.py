@@ -1,38 +1,90 @@
-"""What tests of more than one package use: a runtime folder of their own and engines that follow a script."""
+"""What every test gets: folders of its own instead of the user's, no network, one thread, repeatable examples.
+
+And what tests of more than one package use: engines that follow a script.
+"""
 
 import asyncio
 import json
+import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+# Before anything imports torch, tokenizers or the hub's library, which read these once.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ["HF_HUB_OFFLINE"] = "1"
+
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from completion_server.backend import Backend
+from completion_server.errors import ModelNotFound
 from completion_server.instance import Running, claim
-from completion_server.paths import RUNTIME_DIR_VARIABLE, RuntimePaths
+from completion_server.pairs import ModelRef
+from completion_server.paths import RUNTIME_DIR_VARIABLE, RuntimePaths, runtime_paths
 from completion_server.protocol import PROTOCOL_VERSION, Hello, Message, State, Welcome
 from completion_server.protocol.codec import decode
 from completion_server.protocol.frames import frame, read_frame
+from completion_server.pull import locate
 from completion_server.scripted import Rule, Script, ScriptedBackend
 from completion_server.server import Server
 
 SOON = 20.0
 """Seconds: an upper bound for what takes milliseconds on a quiet machine."""
 
+hypothesis_settings.register_profile("foretype", deadline=None, derandomize=bool(os.environ.get("CI")))
+hypothesis_settings.load_profile("foretype")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "embedded_model" in getattr(item, "fixturenames", ()):
+            item.add_marker("model")
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Settings, sockets and (but for tests marked `model`) pulled models of this test alone.
+
+    Not below `tmp_path`: the path of a socket may have about 100 bytes only.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="foretype-"))
+    with_models = request.node.get_closest_marker("model") is not None
+    for name in [name for name in os.environ if name.startswith("FORETYPE_")]:
+        if not (with_models and name == "FORETYPE_CACHE_DIR"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+    monkeypatch.setenv(RUNTIME_DIR_VARIABLE, str(folder / "run"))
+    if not with_models:
+        monkeypatch.setenv("FORETYPE_CACHE_DIR", str(folder / "cache"))
+        monkeypatch.setenv("HF_HOME", str(folder / "hub"))
+    yield
+    shutil.rmtree(folder, ignore_errors=True)
+
 
 @pytest.fixture
-def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[RuntimePaths]:
-    """The paths of an engine that no other test and no user has; also what `$FORETYPE_RUNTIME_DIR` says."""
-    # Not tmp_path: it is too long for a socket.
-    folder = Path(tempfile.mkdtemp(prefix="foretype-"))
-    monkeypatch.setenv(RUNTIME_DIR_VARIABLE, str(folder / "run"))
-    yield RuntimePaths(folder / "run")
-    shutil.rmtree(folder)
+def embedded_model() -> Path:
+    """The folder of the embedded model. Skips visibly if it was not pulled; in CI that is a failure."""
+    try:
+        return locate(ModelRef("embedded", "embedded"))
+    except ModelNotFound as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def runtime() -> RuntimePaths:
+    """The paths of an engine that no other test and no user has; what `$FORETYPE_RUNTIME_DIR` says in every test."""
+    paths = runtime_paths()
+    paths.folder.parent.mkdir(exist_ok=True)
+    return paths
 
 
 @pytest.fixture
@@ -126,7 +178,5 @@ async def raw_client(runtime: RuntimePaths) -> AsyncIterator[Callable[[], Awaita
 
 
 async def _closed(writer: asyncio.StreamWriter) -> None:
-    try:
+    with suppress(OSError):
         await writer.wait_closed()
-    except OSError:
-        pass

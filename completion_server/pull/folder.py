@@ -44,5 +44,5 @@ def _shards(index: Path) -> set[str]:
         return set()
     try:
         return set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-    except (ValueError, KeyError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelNotFound(f"{index} cannot be read; pull the model again") from error

@@ -4,8 +4,10 @@ Only weights as safetensors, configuration and tokenizer are fetched: no pickle,
 library becomes one of ours here.
 """
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Protocol
 
 from completion_server.errors import ModelNotFound, UnsafeModel, UnsupportedModel
@@ -27,6 +29,9 @@ PATTERNS = (
     "merges.txt",
     "LICENSE*",
 )
+
+
+_TIMEOUT_S = 10.0
 
 
 class Hub(Protocol):
@@ -72,28 +77,36 @@ class HuggingFace:
     """The real hub, through `huggingface_hub` (its settings, token and cache folder)."""
 
     def files(self, ref: ModelRef) -> Sequence[str]:
-        import huggingface_hub
-
+        hub = _library()
         try:
-            return huggingface_hub.HfApi().list_repo_files(ref.name, revision=ref.revision)
+            siblings = hub.HfApi().model_info(ref.name, revision=ref.revision, timeout=_TIMEOUT_S).siblings
         except Exception as error:
             raise _mapped(ref, error) from error
+        return [sibling.rfilename for sibling in siblings or ()]
 
     def snapshot(self, ref: ModelRef, offline: bool) -> Path:
-        try:
-            import huggingface_hub
-        except ModuleNotFoundError as error:
-            raise ModelNotFound(
-                "models of the Hugging Face hub need the engine's packages: pip install 'foretype[engine]'"
-            ) from error
+        hub = _library()
         try:
             return Path(
-                huggingface_hub.snapshot_download(
+                hub.snapshot_download(
                     ref.name, revision=ref.revision, allow_patterns=list(PATTERNS), local_files_only=offline
                 )
             )
         except Exception as error:
             raise _mapped(ref, error) from error
+
+
+def _library() -> ModuleType:
+    try:
+        import huggingface_hub
+        from huggingface_hub.utils.tqdm import disable_progress_bars
+    except ModuleNotFoundError as error:
+        raise ModelNotFound(
+            "models of the Hugging Face hub need the engine's packages: pip install 'foretype[engine]'"
+        ) from error
+    if not sys.stderr.isatty():
+        disable_progress_bars()
+    return huggingface_hub
 
 
 def _mapped(ref: ModelRef, error: Exception) -> ModelNotFound:
