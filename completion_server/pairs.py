@@ -22,7 +22,7 @@ GPU_DEFAULT_BYTES = 20 * 2**30
 """What GPU_DEFAULT wants free: 15.2 GB of bf16 weights, and keys and values of a few 8k-token files (0.6 GB each)."""
 
 N_GRAM = "n-gram"
-DRAFTERS = ("previous", N_GRAM, "model")
+DRAFTERS = ("tail", N_GRAM, "model")
 
 _T = TypeVar("_T")
 _HUB_ID = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
@@ -66,7 +66,7 @@ class Pair:
     name: str
     target: ModelRef
     draft: ModelRef | None = None
-    drafters: tuple[str, ...] = ("previous", N_GRAM)
+    drafters: tuple[str, ...] = ("tail", N_GRAM)
     layout: str = "auto"
     healing: bool = True
 

@@ -115,7 +115,7 @@ def test_a_users_file_adds_and_replaces() -> None:
         ("[[pair]]\nname = 'a'\ntarget = 'a/b'\ndraft_model = 'x'", "pair 'a': unknown key 'draft_model'"),
         ("[[pair]]\nname = 'a'\ntarget = 7", "target must be a str, not int"),
         ("[[pair]]\nname = 'a'\ntarget = 'b'", "pair 'a': 'b' names no model"),
-        ("[[pair]]\nname = 'a'\ntarget = 'a/b'\ndrafters = ['magic']", "'magic' is no drafter; allowed are previous"),
+        ("[[pair]]\nname = 'a'\ntarget = 'a/b'\ndrafters = ['magic']", "'magic' is no drafter; allowed are tail"),
         ("[[pair]]\nname = 'a'\ntarget = 'a/b'\ndrafters = ['model']", "needs a draft model"),
         ("[[pair]]\nname = 'a'\ntarget = 'a/b'\n[[pair]]\nname = 'a'\ntarget = 'a/b'", "two pairs are called 'a'"),
     ],
@@ -142,17 +142,17 @@ def test_a_pair_is_chosen_by_name() -> None:
 def test_a_pair_is_made_of_a_target_and_a_draft() -> None:
     pair = choose(load_pairs(), target="org/big", draft="org/small")
     assert (pair.target.name, pair.draft) == ("org/big", ModelRef("hub", "org/small"))
-    assert pair.drafters == ("previous", "n-gram", "model")
+    assert pair.drafters == ("tail", "n-gram", "model")
     for draft in ("n-gram", None):
         alone = choose(load_pairs(), target="org/big", draft=draft)
-        assert (alone.draft, alone.drafters) == (None, ("previous", "n-gram"))
+        assert (alone.draft, alone.drafters) == (None, ("tail", "n-gram"))
     with pytest.raises(SettingsError, match="exclude each other"):
         choose(load_pairs(), pair="embedded", target="org/big")
 
 
 def test_a_draft_beside_a_name_replaces_the_pairs_draft() -> None:
     pair = choose(load_pairs(), pair="qwen-7b-0.5b", draft="n-gram")
-    assert (pair.draft, pair.drafters) == (None, ("previous", "n-gram"))
+    assert (pair.draft, pair.drafters) == (None, ("tail", "n-gram"))
     assert pair.name == "qwen-7b-0.5b+n-gram"
 
 
