@@ -1,0 +1,34 @@
+"""Turns a place in a document into the `Context` that the engine is sent.
+
+Models are trained on `\\n` alone, so other line ends are sent as that. Reads at most a window around the cursor. The
+caller has made sure that the document is no secret.
+"""
+
+from completion_server.protocol import MAX_AFTER, Context
+from lsp.document import Document
+from lsp.text import Position
+from lsp.window import Window
+
+
+def build_context(document: Document, window: Window, cursor: Position, path: str) -> Context:
+    """`path` is the document's path relative to its workspace folder."""
+    text = document.text
+    return Context(
+        document=document.key,
+        version=document.version,
+        before=plain(text.slice(window.start(cursor), cursor)),
+        after=plain(text.slice(cursor, text.forward(cursor, MAX_AFTER))),
+        language=document.language,
+        path=path,
+    )
+
+
+def plain(text: str) -> str:
+    """`text` with `\\n` for every line end, and nothing in it that UTF-8 cannot encode."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

@@ -1,0 +1,197 @@
+"""The one connection to the engine that this process keeps: made in the background, and made again after it broke.
+
+Says each trouble once per outage, through `Reporter`, not once per key. Knows nothing of documents or LSP.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from completion_server.errors import EngineUnavailable, ForetypeError, RequestCancelled, RequestError
+from completion_server.protocol import Context, Decoding, Limits, Result, State, Warmed
+
+logger = logging.getLogger(__name__)
+
+FIRST_PAUSE = 0.1  # seconds before the second try
+LONGEST_PAUSE = 30.0
+FAILURES = 3  # failed requests in a row that a person is told of
+QUICKEST_RETRY = 1.0  # a key may cut a pause short down to this
+
+
+class Engine(Protocol):
+    """What the link needs of a client: `completion_server.client.EngineClient`, and a fake in the tests."""
+
+    state: State
+
+    @property
+    def closed(self) -> bool: ...
+    async def complete(self, context: Context, *, limits: Limits = ..., decoding: Decoding = ...) -> Result: ...
+    async def warm(self, context: Context) -> Warmed: ...
+    async def close_document(self, document: str) -> None: ...
+    async def aclose(self) -> None: ...
+    async def wait_closed(self) -> None: ...
+
+
+OnState = Callable[[State], None]
+Connect = Callable[[OnState], Awaitable[Engine]]
+
+
+class Reporter(Protocol):
+    """Who tells a person. All messages are single lines without user text."""
+
+    def state(self, state: State) -> None:
+        """The engine's state changed."""
+
+    def trouble(self, message: str) -> None:
+        """Something keeps suggestions from coming; called once per outage."""
+
+    def recovered(self, message: str) -> None:
+        """The trouble that was told is over."""
+
+
+class EngineLink:
+    """`connect` finds or starts an engine and returns as soon as it answers, while its models may still load."""
+
+    def __init__(self, connect: Connect, reporter: Reporter, first_pause: float = FIRST_PAUSE) -> None:
+        self._connect = connect
+        self._reporter = reporter
+        self._first_pause = first_pause
+        self._engine: Engine | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+        self._moved = asyncio.Event()  # set and replaced whenever the phase changes
+        self._told = False
+        self._failures = 0  # requests in a row
+        self._chores: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Begin to look for an engine, in the background."""
+        if self._keeper is None:
+            self._keeper = asyncio.create_task(self._keep())
+
+    async def stop(self) -> None:
+        """Hang up; the engine goes on for the next editor."""
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            keeper.cancel()
+            await asyncio.wait([keeper])
+
+    @property
+    def ready(self) -> Engine | None:
+        """An engine that answers a request without loading models first, else None."""
+        engine = self._engine
+        return engine if engine is not None and engine.state.phase == "ready" else None
+
+    @property
+    def phase(self) -> str:
+        """The engine's phase, or "unavailable"."""
+        return self._engine.state.phase if self._engine is not None else "unavailable"
+
+    async def wait_ready(self, seconds: float) -> Engine | None:
+        """`ready`, after at most `seconds` of waiting for it; at once where loading has failed."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.ready is None and self.phase != "failed":
+                    await self._moved.wait()
+        return self.ready
+
+    def nudge(self, context: Context) -> None:
+        """A person wants a suggestion: try again soon, and have unloaded models loaded, for `context` first."""
+        self._wake.set()
+        if self._engine is not None and self._engine.state.phase == "unloaded":
+            self._spawn(_warm(self._engine, context))
+
+    def close_document(self, document: str) -> None:
+        """Tell the engine, if there is one, without waiting for it."""
+        if self._engine is not None:
+            self._spawn(self._engine.close_document(document))
+
+    def failed(self, error: ForetypeError) -> None:
+        """A request failed. One alone is not worth a message to a person; several in a row are an outage."""
+        self._failures += 1
+        logger.warning("a request failed: %s", error.code)
+        if self._failures >= FAILURES or not isinstance(error, RequestError | EngineUnavailable):
+            self._tell(str(error))
+
+    def worked(self) -> None:
+        """A request succeeded, or could."""
+        self._failures = 0
+        if self._told:
+            self._told = False
+            self._reporter.recovered("Suggestions work again.")
+
+    async def _keep(self) -> None:
+        pause = self._first_pause
+        while True:
+            try:
+                engine = await self._connect(self._on_state)
+            except ForetypeError as error:
+                self._tell(str(error))
+            except OSError as error:
+                self._tell(f"Cannot reach the engine: {error.strerror or type(error).__name__}.")
+            else:
+                pause = self._first_pause
+                await self._attend(engine)
+            self._wake.clear()
+            await self._rest(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _attend(self, engine: Engine) -> None:
+        """Until the connection is over."""
+        self._engine = engine
+        self._on_state(engine.state)
+        try:
+            await engine.wait_closed()
+        finally:
+            self._engine = None
+            if not engine.closed:
+                await engine.aclose()
+        if engine.state.phase == "stopping":
+            await self._wake_up()  # it ended on purpose, perhaps for want of work: not before somebody types again
+        else:
+            self._tell("The engine has ended unexpectedly; suggestions come back when it runs again.")
+
+    async def _wake_up(self) -> None:
+        self._reporter.state(State(phase="stopping", pair="", detail="The engine has ended."))
+        self._wake.clear()
+        await self._wake.wait()
+
+    async def _rest(self, pause: float) -> None:
+        await asyncio.sleep(min(pause, QUICKEST_RETRY))
+        if pause > QUICKEST_RETRY:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), pause - QUICKEST_RETRY)
+
+    def _on_state(self, state: State) -> None:
+        self._reporter.state(state)
+        if state.phase == "failed":
+            self._tell(state.detail or "The engine could not load its models.")
+        elif state.phase == "ready":
+            self.worked()
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    def _tell(self, message: str) -> None:
+        if not self._told:
+            self._told = True
+            self._reporter.trouble(message)
+
+    def _spawn(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(_quietly(work))
+        self._chores.add(task)
+        task.add_done_callback(self._chores.discard)
+
+
+async def _warm(engine: Engine, context: Context) -> None:
+    await engine.warm(context)
+
+
+async def _quietly(work: Awaitable[None]) -> None:
+    try:
+        await work
+    except (EngineUnavailable, RequestCancelled):
+        pass
+    except ForetypeError as error:
+        logger.warning("the engine refused a message: %s", error.code)

@@ -1,0 +1,111 @@
+"""An engine client in memory: says what it is told to and remembers what it was asked. For tests, without a process.
+
+`completion_server.scripted` is its bigger brother, a real server process.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from completion_server.errors import EngineUnavailable, ForetypeError, RequestCancelled
+from completion_server.protocol import Context, Decoding, Limits, Result, State, Usage, Warmed
+from lsp.engine_link import OnState
+
+READY = State(phase="ready", pair="fake")
+
+
+class FakeEngine:
+    """`say` gives the text for a context, or raises; `hold()` keeps answers back until `release()`."""
+
+    def __init__(self, say: Callable[[Context], str] = lambda _: "", state: State = READY) -> None:
+        self.say = say
+        self.state = state
+        self.asked: list[Context] = []
+        self.limits: list[Limits] = []
+        self.warmed: list[Context] = []
+        self.closed_documents: list[str] = []
+        self.cancelled = 0
+        self._on_state: list[OnState] = []
+        self._gate = asyncio.Event()
+        self._gate.set()
+        self._over = asyncio.Event()
+        self._open: dict[str, asyncio.Event] = {}
+        self.arrived = asyncio.Event()  # set at each request
+
+    async def connect(self, on_state: OnState) -> "FakeEngine":
+        """An `engine_link.Connect`. Raises `EngineUnavailable` after `die`."""
+        if self.closed:
+            raise EngineUnavailable("no engine is running")
+        self._on_state.append(on_state)
+        return self
+
+    @property
+    def closed(self) -> bool:
+        return self._over.is_set()
+
+    def hold(self) -> None:
+        self._gate.clear()
+
+    def release(self) -> None:
+        self._gate.set()
+
+    def become(self, state: State) -> None:
+        """Change state, as an engine does that loads or unloads its models."""
+        self.state = state
+        for tell in self._on_state:
+            tell(state)
+
+    def die(self) -> None:
+        """Break the connection; what waits gets `EngineUnavailable`."""
+        self._over.set()
+        self._gate.set()
+
+    async def complete(
+        self,
+        context: Context,
+        *,
+        limits: Limits = Limits(),  # noqa: B008
+        decoding: Decoding = Decoding(),  # noqa: ARG002, B008
+    ) -> Result:
+        if self.closed:
+            raise EngineUnavailable("the connection to the engine is over")
+        self.asked.append(context)
+        self.limits.append(limits)
+        superseded = asyncio.Event()
+        self._open.pop(context.document, asyncio.Event()).set()
+        self._open[context.document] = superseded
+        self.arrived.set()
+        try:
+            await self._gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        if self.closed:
+            raise EngineUnavailable("the engine has ended")
+        if superseded.is_set():
+            raise RequestCancelled("the request was cancelled (superseded)")
+        prompt = len(context.before)
+        usage = Usage(prompt_tokens=prompt, cached_tokens=prompt - 1, computed_tokens=1, target_passes=1, ttft_ms=1.0)
+        return Result(len(self.asked), self.say(context), "end-of-text", usage)
+
+    async def warm(self, context: Context) -> Warmed:
+        self.warmed.append(context)
+        self.arrived.set()
+        return Warmed(0, Usage())
+
+    async def close_document(self, document: str) -> None:
+        self.closed_documents.append(document)
+
+    async def aclose(self) -> None:
+        self._over.set()
+
+    async def wait_closed(self) -> None:
+        await self._over.wait()
+
+
+def failing(error: ForetypeError) -> Callable[[Context], str]:
+    """A `say` for a request that fails."""
+
+    def say(_: Context) -> str:
+        raise error
+
+    return say

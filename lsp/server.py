@@ -1,0 +1,193 @@
+"""The language server: LSP in, LSP out. What to show is decided by `completor`, one for each open document.
+
+Run as `python -m lsp` or `foretype lsp`. Loads neither torch nor transformers nor numpy; `initialize` is answered
+before anything is done about the engine.
+"""
+
+import argparse
+import logging
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from completion_server import __version__
+from completion_server.client import connect, connect_or_start
+from lsp.completor import Answer, Completor
+from lsp.document import Document
+from lsp.engine_link import Connect, Engine, EngineLink, OnState
+from lsp.item import to_items
+from lsp.logs import configure_logging
+from lsp.reporter import EditorReporter
+from lsp.settings import Settings, read_settings
+from lsp.trace import METHOD as TRACE
+from lsp.trace import trace_params
+from lsp.warmer import Warmer
+from lsp.wire import WireProtocol
+
+logger = logging.getLogger(__name__)
+
+ACCEPTED = "foretype.accepted"
+"""Command of every item; its one argument is the item's id."""
+
+
+class Server(LanguageServer):
+    """Holds the documents' completors and the link to the engine. `engine` replaces the way to one, for tests."""
+
+    protocol: WireProtocol
+
+    def __init__(self, engine: Connect | None = None) -> None:
+        super().__init__("foretype", __version__, protocol_cls=WireProtocol)
+        self.protocol.on_close = self._close
+        self.settings = Settings()
+        self.accepted = 0  # items that clients have reported as accepted
+        self.link = EngineLink(engine or self._connect, EditorReporter(self))
+        self.warmer = Warmer()
+        self._completors: dict[str, Completor] = {}
+        self._active: Completor | None = None
+        self._ids = count(1)
+        self._problems: list[str] = []
+
+    # -- what the features below call ----------------------------------------------------------------------------------
+
+    def configure(self, options: object) -> None:
+        """Take settings; what is wrong with them is told once the client is ready to hear it."""
+        self.settings, self._problems = read_settings(options)
+        for completor in self._completors.values():
+            completor.configure(self.settings)
+
+    def begin(self) -> None:
+        """The client is ready: tell it what is wrong with its settings, and look for an engine."""
+        self.tell_problems()
+        if self.settings.enabled:
+            self.link.start()
+
+    def tell_problems(self) -> None:
+        if self._problems:
+            message = "Foretype: " + " ".join(self._problems)
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
+            self._problems = []
+
+    def completor(self, uri: str) -> Completor | None:
+        """The completor of an open document."""
+        document = self.protocol.documents().find(uri)
+        if document is None:
+            return None
+        if document.key not in self._completors:
+            path = self.protocol.documents().relative_path(document)
+            self._completors[document.key] = Completor(document, path, self.link, self.settings)
+        return self._completors[document.key]
+
+    def touched(self, uri: str) -> None:
+        """A document was opened or edited: any prefill gives way, and begins anew when the typing rests."""
+        self.warmer.cancel()
+        completor = self.completor(uri)
+        if completor is not None:
+            self._active = completor
+            self.warmer.schedule(completor)
+
+    async def suggest(self, params: types.InlineCompletionParams) -> types.InlineCompletionList:
+        """Answer one request. Raises `asyncio.CancelledError` where the client has cancelled it."""
+        self.warmer.cancel()
+        completor = self.completor(params.text_document.uri)
+        if completor is None:
+            return types.InlineCompletionList([])
+        self._active = completor
+        version, cursor = completor.document.version, completor.document.position(params.position)
+        own_id = f"s{next(self._ids)}"
+        answer = Answer("cancelled", version, cursor)
+        try:
+            invoked = params.context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
+            answer = await completor.suggest(cursor, invoked=invoked)
+        finally:
+            self._trace(params, own_id, answer)
+        command = types.Command("Foretype: accepted", ACCEPTED, arguments=[own_id])
+        return types.InlineCompletionList(to_items(completor.document, answer, params.context, command))
+
+    def engine_ready(self) -> None:
+        """The models are loaded: prefill where the person is."""
+        if self._active is not None:
+            self.warmer.schedule(self._active)
+
+    def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ARG002
+        """Not into the editor: it is no trouble that a person could mend, and its text may be theirs."""
+        logger.error("a message could not be handled: %s", type(error).__name__)
+
+    # -- private -------------------------------------------------------------------------------------------------------
+
+    async def _connect(self, on_state: OnState) -> Engine:
+        if self.settings.engine.start:
+            return await connect_or_start(name="lsp", pair=self.settings.pair, on_state=on_state)
+        return await connect(name="lsp", on_state=on_state)
+
+    def _close(self, document: Document) -> None:
+        completor = self._completors.pop(document.key, None)
+        if completor is not None:
+            completor.close()
+        if completor is self._active:
+            self._active = None
+            self.warmer.cancel()
+
+    def _trace(self, params: types.InlineCompletionParams, own_id: str, answer: Answer) -> None:
+        if self.settings.trace:
+            uri = params.text_document.uri
+            self.protocol.notify(TRACE, trace_params(self.protocol.msg_id, own_id, uri, answer))
+
+
+def create_server(engine: Connect | None = None) -> Server:
+    """A server with its features registered, not yet running."""
+    server = Server(engine)
+
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        server.configure(params.initialization_options)
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(params: types.InitializedParams) -> None:  # noqa: ARG001
+        server.begin()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
+        if isinstance(params.settings, dict) and "foretype" in params.settings:
+            server.configure(params.settings["foretype"])
+            server.tell_problems()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        server.touched(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def did_change(params: types.DidChangeTextDocumentParams) -> None:
+        server.touched(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
+    async def inline_completion(params: types.InlineCompletionParams) -> types.InlineCompletionList:
+        return await server.suggest(params)
+
+    @server.command(ACCEPTED)
+    def accepted(item: str) -> None:  # noqa: ARG001 - which one it was is for the store of events
+        server.accepted += 1
+
+    return server
+
+
+def run(log_file: str | None = None) -> None:
+    """Serve one editor on stdin and stdout until it hangs up."""
+    configure_logging(log_file)
+    create_server().start_io()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `python -m lsp`."""
+    parser = argparse.ArgumentParser(
+        prog="foretype lsp", description="Foretype's language server, on stdin and stdout."
+    )
+    parser.add_argument(
+        "--stdio", action="store_true", help="accepted because editors append it; there is no other way"
+    )
+    parser.add_argument("--log-file", metavar="FILE", help="write the log there, not to stderr; never holds user text")
+    arguments = parser.parse_args(argv)
+    run(arguments.log_file)
+    return 0

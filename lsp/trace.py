@@ -1,0 +1,26 @@
+"""`foretype/trace`: what became of one request, in numbers, for benches and for `foretype try`. No user text."""
+
+from dataclasses import asdict
+from typing import Any
+
+from completion_server.protocol import Usage
+from lsp.completor import Answer
+
+METHOD = "foretype/trace"
+
+
+def trace_params(request: int | str | None, own_id: str, uri: str, answer: Answer) -> dict[str, Any]:
+    """`request` is the client's id of the request, `own_id` the one that `foretype.accepted` carries.
+
+    The counters of `Usage` are there for every answer, 0 where the engine was not asked.
+    """
+    return {
+        "request": request,
+        "id": own_id,
+        "uri": uri,
+        "version": answer.version,
+        "outcome": answer.outcome,
+        "text_length": len(answer.text),
+        "asked_engine": answer.usage is not None,
+        **asdict(answer.usage or Usage()),
+    }
