@@ -1,0 +1,198 @@
+"""Where a suggestion ends, decided while its text is verified, so that the engine can stop early.
+
+Only indentation and brackets are looked at. What stands does not depend on how the text was cut into pieces, and what
+has been given out is never taken back. Control tokens don't reach this: the engine stops at their ids. Trimming
+against the text after the cursor is the front end's.
+
+The rules, in the order in which they apply:
+
+- Text behind the cursor on its line, other than closers: the rest of that line, nothing more.
+- A closer that stands right behind the cursor already ends the suggestion before it is written again.
+- A line indented less than the first one, or one that begins with a closer of a bracket that the suggestion did not
+  open, leaves the block. So does, after a blank line, a line indented no more than the first one. The closer of a
+  bracket opened on the cursor's own line is still written if no such closer follows below.
+- Of three or more equal lines the first stays.
+- At most `max_lines` lines. Blank lines at the end are dropped.
+"""
+
+from completion_server.brackets import CLOSERS, BracketScanner
+from completion_server.protocol import FinishReason
+
+_TAB = 4
+_REACH = 2_000  # code points of the cursor's line that are looked at
+_MAX_BLANK_LINES = 3
+_EQUAL_LINES = 3
+
+
+class Ending:
+    """Takes the text of one suggestion piece by piece.
+
+    `before` and `after` are the document around the cursor, of which the cursor's line and the next are looked at.
+    `finished` is None until the end is found.
+    """
+
+    def __init__(self, before: str, after: str, language: str = "", max_lines: int = 12) -> None:
+        line = before[before.rfind("\n") + 1 :][-_REACH:]
+        rest, _, below = after.partition("\n")
+        self.finished: FinishReason | None = None
+        self._text_follows = bool(rest.strip(" \t\r)]}>\"'`,;:"))
+        self._max_lines = 1 if self._text_follows else max_lines
+        self._rest = "" if self._text_follows else rest.strip()
+        self._below = below.lstrip()
+
+        self._line = line  # the line being written, from its first column on
+        self._lines = 1
+        self._blank_lines = 0  # since the last line with text
+        self._floor = _indent(line)
+        self._base = self._floor if line.strip() else None  # indentation of the first line with text
+        self._last_line: str | None = None  # with text, ended
+        self._repeats = 1  # lines in a row that equal the last one, itself included
+
+        self._stands: list[str] = []
+        self._held: list[str] = []  # white space, and lines that may turn out to be a loop
+
+        self._scanner = BracketScanner(language)
+        for char in line:
+            self._scanner.take(char)
+        self._in_quote_of_cursor = bool(self._scanner.quote)
+        self._rest_closers = [char for char in self._rest if char in CLOSERS]
+        self._open_here = _without(self._scanner.open, self._rest_closers)  # closers that the cursor's line still needs
+        self._scanner.open = []  # from here on: brackets that the suggestion opened
+        self._ends_with_line = False
+
+    @property
+    def text(self) -> str:
+        """What stands so far; only grows."""
+        return "".join(self._stands)
+
+    def feed(self, text: str) -> str:
+        """Take more text; returns what stands since the last call."""
+        begin = len(self._stands)
+        for char in text:
+            if self.finished:
+                break
+            if char == "\n":
+                self._end_line()
+            elif char.isspace():
+                self._take(char)
+            else:
+                self._add(char)
+        return "".join(self._stands[begin:])
+
+    def finish(self, reason: FinishReason) -> str:
+        """No more text comes, for `reason`; returns what stands since the last call."""
+        begin = len(self._stands)
+        if not self.finished:
+            looped = self._equals_last_line() and self._repeats + 1 >= _EQUAL_LINES
+            self._stop("loop" if looped else reason)
+        return "".join(self._stands[begin:])
+
+    def _add(self, char: str) -> None:
+        """A character that is no white space."""
+        if not self._line.strip() and self._leaves_block(char):
+            self._stop("end-of-block")
+        elif self._is_outer_closer(char) and not self._may_close(char):
+            self._stop("end-of-line" if self._lines == 1 else "end-of-block")
+        elif self._in_quote_of_cursor and self._rest.startswith(char) and self._scanner.closes_quote(char):
+            self._stop("end-of-line")
+        else:
+            self._take(char)
+            if self._last_line is None or not self._last_line.startswith(self._line):
+                self._release()
+
+    def _take(self, char: str) -> None:
+        self._line += char
+        self._held.append(char)
+        self._scanner.take(char)
+        self._in_quote_of_cursor = self._in_quote_of_cursor and bool(self._scanner.quote)
+
+    def _is_outer_closer(self, char: str) -> bool:
+        return char in CLOSERS and not self._scanner.open and not self._scanner.in_text
+
+    def _leaves_block(self, char: str) -> bool:
+        """Decide, at the first text of a line, whether the line belongs to the block that the suggestion is in."""
+        indent = _indent(self._line)
+        if self._base is None:
+            if self._lines > 1 and indent < self._floor:
+                return True
+            self._base = indent
+            return False
+        if indent < self._base:
+            return True
+        if indent > self._base or self._scanner.open or self._scanner.triple or char in CLOSERS:
+            return False
+        return bool(self._rest) or (self._blank_lines > 0 and bool(self._stands))
+
+    def _may_close(self, closer: str) -> bool:
+        """Whether a closer of a bracket that the suggestion did not open belongs to it."""
+        leads = not self._line.strip()
+        if closer in self._rest_closers:
+            if leads:
+                self._release()  # the closer behind the cursor moves to a line of its own
+            return False
+        if self._open_here and self._open_here[-1] == closer:
+            if leads and (self._below.startswith(closer) or _indent(self._line) != self._base):
+                return False
+            self._open_here.pop()
+            self._ends_with_line = leads and not self._open_here
+            return True
+        if leads and (self._stands or self._below.startswith(closer)):
+            return False
+        self._ends_with_line = self._ends_with_line or leads
+        return True
+
+    def _end_line(self) -> None:
+        if not self._line.strip():
+            self._blank_lines += 1
+        elif self._equals_last_line():
+            self._blank_lines = 0
+            self._repeats += 1
+        else:
+            self._blank_lines, self._repeats = 0, 1
+            self._last_line = self._line.rstrip()
+            self._release(space=False)
+        if self._repeats >= _EQUAL_LINES:
+            self._stop("loop")
+        elif self._max_lines == 1 or (self._rest and not self._rest_closers):
+            self._stop("end-of-line")
+        elif self._blank_lines > _MAX_BLANK_LINES or (self._ends_with_line and not self._scanner.open):
+            self._stop("end-of-block")
+        elif self._lines == self._max_lines:
+            self._stop("length")
+        else:
+            self._lines += 1
+            self._line = ""
+            self._held.append("\n")
+            self._scanner.end_line()
+
+    def _equals_last_line(self) -> bool:
+        return bool(self._line.strip()) and self._line.rstrip() == self._last_line
+
+    def _release(self, *, space: bool = True) -> None:
+        """What was held stands; without `space`, the white space at its end stays held."""
+        held = "".join(self._held)
+        text = held if space else held.rstrip()
+        self._stands += text
+        self._held = list(held[len(text) :])
+
+    def _stop(self, reason: FinishReason) -> None:
+        if reason != "loop":
+            self._release(space=self._text_follows)
+        self._held = []
+        self.finished = reason
+
+
+def _without(closers: list[str], taken: list[str]) -> list[str]:
+    """`closers`, the innermost last, less those in `taken`, of which the innermost goes first."""
+    left = closers.copy()
+    for closer in taken:
+        for index in reversed(range(len(left))):
+            if left[index] == closer:
+                del left[index]
+                break
+    return left
+
+
+def _indent(line: str) -> int:
+    """Columns of white space at the beginning."""
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(_TAB))

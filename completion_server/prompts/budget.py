@@ -1,0 +1,42 @@
+"""How many tokens each part of a prompt may have. Plain arithmetic."""
+
+from dataclasses import dataclass, replace
+
+CONTROL_TOKENS = 16  # room for control tokens, the opening and the path line of a repository prompt's own file
+SLACK = 1.5  # how far a prefix may outgrow its budget before its window moves
+
+
+@dataclass(frozen=True, slots=True)
+class PromptBudget:
+    """Tokens for each part.
+
+    The prefix (with what was typed) grows to `SLACK` times its budget; then the window moves so that it has its
+    budget again. A seeded middle longer than `typed_tokens` becomes part of the prefix.
+    """
+
+    prefix_tokens: int = 2048
+    suffix_tokens: int = 512
+    snippet_tokens: int = 1024
+    typed_tokens: int = 256
+
+    @property
+    def prefix_ceiling(self) -> int:
+        return int(self.prefix_tokens * SLACK)
+
+    @property
+    def ceiling(self) -> int:
+        """No prompt is longer than this."""
+        return self.prefix_ceiling + self.suffix_tokens + self.snippet_tokens + CONTROL_TOKENS
+
+    def within(self, limit: int) -> "PromptBudget":
+        """This budget, or one scaled down so that no prompt is longer than `limit` tokens."""
+        spare = max(limit - CONTROL_TOKENS, 8)
+        if self.ceiling <= limit:
+            return self
+        share = spare / (self.ceiling - CONTROL_TOKENS)
+        return replace(
+            self,
+            prefix_tokens=max(4, int(self.prefix_tokens * share)),
+            suffix_tokens=int(self.suffix_tokens * share),
+            snippet_tokens=int(self.snippet_tokens * share),
+        )

@@ -1,0 +1,96 @@
+"""Model families and how each was trained to fill in the middle, as data.
+
+Ids are not written here: they are read from the tokenizer. Sources: the model cards and technical reports of the
+families (Qwen2.5-Coder, StarCoder 2, Granite Code, Code Llama, DeepSeek-Coder, CodeGemma, Codestral, Mellum).
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from completion_server.tokenization import TextTokenizer
+
+
+class Slot(Enum):
+    """A place for text in a layout."""
+
+    PREFIX = "prefix"  # from the window's start to the anchor
+    TYPED = "typed"  # from the anchor to the cursor; always last, so that the prompt grows at its end
+    SUFFIX = "suffix"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """`parts` is the prompt in order: control tokens and slots.
+
+    `repository` writes other files in front: (token before the repository's name, token before each path), the first
+    "" where there is none. `required` are further tokens that tell the family from one with the same parts, `model` a
+    word in the model's name where no token does.
+    """
+
+    name: str
+    parts: tuple[str | Slot, ...]
+    repository: tuple[str, str] | None = None
+    required: tuple[str, ...] = ()
+    model: str = ""
+
+    @property
+    def control_tokens(self) -> tuple[str, ...]:
+        return tuple(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def seeded(self) -> bool:
+        """Typed text goes behind the middle marker; else it continues the prefix and both are one text."""
+        return self.parts[-2] is not Slot.PREFIX
+
+
+_QWEN_STYLE = ("<|fim_prefix|>", Slot.PREFIX, "<|fim_suffix|>", Slot.SUFFIX, "<|fim_middle|>", Slot.TYPED)
+_STARCODER_STYLE = ("<fim_prefix>", Slot.PREFIX, "<fim_suffix>", Slot.SUFFIX, "<fim_middle>", Slot.TYPED)
+
+PREFIX_ONLY = Family("prefix-only", (Slot.PREFIX, Slot.TYPED))
+
+FAMILIES: tuple[Family, ...] = (  # the first that fits is taken
+    Family(
+        "mellum",
+        ("<fim_suffix>", Slot.SUFFIX, "<fim_prefix>", Slot.PREFIX, "<fim_middle>", Slot.TYPED),
+        repository=("", "<filename>"),
+        model="mellum",
+    ),
+    Family("qwen", _QWEN_STYLE, repository=("<|repo_name|>", "<|file_sep|>"), required=("<|fim_pad|>",)),
+    Family("codegemma", _QWEN_STYLE, required=("<|file_separator|>",)),
+    Family("starcoder2", _STARCODER_STYLE, repository=("<repo_name>", "<file_sep>")),
+    Family("granite", _STARCODER_STYLE),
+    Family(
+        "deepseek",
+        ("<｜fim▁begin｜>", Slot.PREFIX, "<｜fim▁hole｜>", Slot.SUFFIX, "<｜fim▁end｜>", Slot.TYPED),
+    ),
+    Family("codellama", ("▁<PRE>", "▁<SUF>", Slot.SUFFIX, "▁<MID>", Slot.PREFIX, Slot.TYPED)),
+    Family("codestral", ("[SUFFIX]", Slot.SUFFIX, "[PREFIX]", Slot.PREFIX, Slot.TYPED)),
+    PREFIX_ONLY,
+)
+
+
+def detect(tokenizer: TextTokenizer, *, name: str = "", model: str = "") -> tuple[Family, str]:
+    """The family of a tokenizer and a warning for a person, "" if there is none.
+
+    `name` overrides the choice; where its tokens are missing the layout is prefix-only. `model` is the model's id or
+    folder name, for families that no token tells apart.
+    """
+    if name:
+        family = next((f for f in FAMILIES if f.name == name), None)
+        if family is None:
+            known = ", ".join(f.name for f in FAMILIES)
+            return PREFIX_ONLY, f"no prompt layout is called {name!r} (known: {known}); using prefix-only"
+        missing = [token for token in family.control_tokens if tokenizer.control_id(token) is None]
+        if missing:
+            return PREFIX_ONLY, f"the tokenizer lacks {', '.join(missing)} of layout {name!r}; using prefix-only"
+        return family, ""
+    family = next(f for f in FAMILIES if _fits(f, tokenizer, model))
+    if family is PREFIX_ONLY:
+        return family, "the model has no fill-in-the-middle tokens; text after the cursor is used for trimming only"
+    return family, ""
+
+
+def _fits(family: Family, tokenizer: TextTokenizer, model: str) -> bool:
+    if family.model not in model.lower():
+        return False
+    return all(tokenizer.control_id(token) is not None for token in (*family.control_tokens, *family.required))
