@@ -63,7 +63,7 @@ class EngineSettings:
     device: str = "auto"  # auto, cpu, cuda or cuda:N
     dtype: Dtype = "auto"
     context_tokens: int = 4096  # prompt and suggestion together; a model with fewer positions lowers it
-    chunk_tokens: int = 256  # a prefill looks for cancels between two chunks of this many tokens
+    chunk_tokens: int = 0  # a prefill looks for cancels between two chunks of this many tokens; 0: by device
     kv_budget: MemoryBudget = field(default_factory=lambda: MemoryBudget(share=0.5))
     slots: int = 8  # documents whose keys and values stay; the budget may allow fewer
     max_queue: int = 64  # requests that may wait; one more is refused at once
@@ -217,7 +217,7 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "device": (_device, "auto, cpu, cuda, cuda:N"),
     "dtype": (_one_of(Dtype), _names(Dtype)),
     "context_tokens": (_whole(128), "a whole number, at least 128"),
-    "chunk_tokens": (_whole(1), "a whole number, at least 1"),
+    "chunk_tokens": (_whole(0), "a whole number; 0 chooses by device"),
     "kv_budget": (_budget, 'a size ("2GiB") or a share of free memory ("0.5", "50%")'),
     "slots": (_whole(1), "a whole number, at least 1"),
     "max_queue": (_whole(1), "a whole number, at least 1"),

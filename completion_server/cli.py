@@ -1,0 +1,77 @@
+"""The command `foretype`: parses, calls, prints. Every command imports what it needs when it runs.
+
+The commands stand in `cli_engine`, `cli_models` and `cli_try`; those that hand over to another program are here.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from completion_server import __version__, cli_engine, cli_models, cli_serve, cli_try
+from completion_server.errors import ForetypeError
+
+PASSED_ON = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+
+
+def main() -> None:
+    """Entry point. One of our errors is one line on standard error and exit code 2; FORETYPE_DEBUG=1 shows where."""
+    try:
+        build()()
+    except ForetypeError as error:
+        if os.environ.get("FORETYPE_DEBUG") == "1":
+            raise
+        typer.echo(f"foretype: {error}", err=True)
+        sys.exit(2)
+
+
+def build() -> typer.Typer:
+    """The whole command line."""
+    app = typer.Typer(
+        name="foretype",
+        help="Self-hosted ghost text: suggestions while you type, from models on your own machine.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_options)
+    app.command("demo")(demo)
+    app.command("try")(cli_try.try_)
+    app.command("lsp", context_settings=PASSED_ON, add_help_option=False)(lsp)
+    app.command("serve")(cli_serve.serve)
+    app.command("status")(cli_engine.status)
+    app.command("stats")(cli_engine.stats)
+    app.command("stop")(cli_engine.stop)
+    app.command("doctor")(cli_engine.doctor)
+    app.command("pull")(cli_models.pull)
+    app.command("pairs")(cli_models.pairs)
+    app.command("version")(version)
+    return app
+
+
+def _options(
+    show_version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if show_version:
+        version()
+        raise typer.Exit
+
+
+def lsp(context: typer.Context) -> None:
+    """Language server on standard input and output, for an editor to start."""
+    from lsp.server import main as serve_editor
+
+    raise typer.Exit(serve_editor(context.args))
+
+
+def demo() -> None:
+    """Type through a real file with the embedded model and show what an editor would."""
+    from bench.demo import main as show
+
+    show()
+
+
+def version() -> None:
+    """Print the version."""
+    typer.echo(__version__)

@@ -1,0 +1,103 @@
+"""`foretype status`, `stats`, `stop` and `doctor`: about the engine that runs."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from completion_server.cli_options import Draft, Json, Pair, Target
+from completion_server.errors import EngineUnavailable
+
+if TYPE_CHECKING:
+    from completion_server.protocol import StatusReply
+
+NONE_RUNS = "no engine is running; an editor starts one, and so does `foretype serve`"
+COUNTERS = ("completed", "cancelled", "failed", "wasted_tokens", "clients", "running", "queued", "uptime_s")
+
+
+def status(as_json: Json = False) -> None:
+    """What runs: process, models, device, memory. Exit code 1 if no engine runs."""
+    reply = engine_status()
+    if reply is None:
+        _end_because_none_runs(as_json)
+    facts = asdict(reply)
+    del facts["id"]
+    state = facts.pop("state")
+    _show({"running": True, "state": state, **facts} if as_json else {**state, **facts}, as_json)
+
+
+def stats(as_json: Json = False) -> None:
+    """Numbers since the engine started. Exit code 1 if no engine runs."""
+    reply = engine_status()
+    if reply is None:
+        _end_because_none_runs(as_json)
+    facts = asdict(reply)
+    _show({name: facts[name] for name in COUNTERS}, as_json)
+
+
+def stop() -> None:
+    """End the engine; what it is working on is answered as cancelled."""
+    try:
+        pid = asyncio.run(_stop())
+    except EngineUnavailable:
+        typer.echo("no engine is running")
+        return
+    typer.echo(f"engine {pid} ended")
+
+
+def doctor(pair: Pair = None, target: Target = None, draft: Draft = None) -> None:
+    """Find out what is wrong: follows the way to a suggestion and stops at the first broken hop (exit code 1)."""
+    from completion_server.doctor import examine
+
+    for hop in examine({"pair": pair, "target": target, "draft": draft}):
+        typer.echo(f"{'ok    ' if hop.ok else 'BROKEN'}  {hop.name}: {hop.detail}")
+        if not hop.ok:
+            if hop.remedy:
+                typer.echo(f"        what to do: {hop.remedy}")
+            raise typer.Exit(1)
+
+
+def engine_status() -> "StatusReply | None":
+    """What the running engine says of itself, None if none runs."""
+    try:
+        return asyncio.run(_ask())
+    except EngineUnavailable:
+        return None
+
+
+async def _ask() -> "StatusReply":
+    from completion_server.client import connect
+
+    client = await connect(name="status")
+    try:
+        return await client.status()
+    finally:
+        await client.aclose()
+
+
+async def _stop() -> int:
+    from completion_server.client import connect
+
+    client = await connect(name="stop")
+    try:
+        await client.shutdown()
+        await client.wait_closed()
+        return client.pid
+    finally:
+        await client.aclose()
+
+
+def _show(facts: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(facts))
+        return
+    for name, value in facts.items():
+        typer.echo(f"{name.replace('_', ' '):<16} {value}")
+
+
+def _end_because_none_runs(as_json: bool) -> NoReturn:
+    typer.echo(json.dumps({"running": False}) if as_json else NONE_RUNS)
+    raise typer.Exit(1)

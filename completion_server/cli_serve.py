@@ -1,0 +1,69 @@
+"""`foretype serve`: an engine in the foreground."""
+
+import asyncio
+import logging
+import os
+import signal
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from completion_server.cli_options import Draft, Pair, Target
+
+if TYPE_CHECKING:
+    from completion_server.engine.engine import Engine
+    from completion_server.pull import Progress
+
+
+def serve(
+    pair: Pair = None,
+    target: Target = None,
+    draft: Draft = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or cuda:N.")] = None,
+    dtype: Annotated[str | None, typer.Option(help="auto, float32, bfloat16, float16 or float64.")] = None,
+    context_tokens: Annotated[int | None, typer.Option(help="Longest prompt and suggestion, in tokens.")] = None,
+    chunk_tokens: Annotated[int | None, typer.Option(help="Prompt tokens between two looks for a cancel.")] = None,
+    kv_budget: Annotated[str | None, typer.Option(help="Memory for keys and values: 2GiB, or a share: 50%.")] = None,
+    slots: Annotated[int | None, typer.Option(help="Documents whose keys and values are kept.")] = None,
+    max_queue: Annotated[int | None, typer.Option(help="Requests that may wait.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads of torch on CPU; 0: torch decides.")] = None,
+    unload_after_s: Annotated[
+        float | None, typer.Option(help="Unload the models after idle seconds; 0: never.")
+    ] = None,
+    exit_after_s: Annotated[float | None, typer.Option(help="End after idle seconds; 0: never.")] = None,
+    log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
+    drafting: Annotated[bool | None, typer.Option(help="Draft and verify, or the target alone.")] = None,
+) -> None:
+    """Run an engine until it is stopped. Editors start one themselves where none runs."""
+    run(dict(locals()))
+
+
+def run(command_line: dict[str, Any]) -> None:
+    """Serve with these settings; returns when the engine has ended, or at once if one runs already."""
+    parent = _foreground_parent()
+    from completion_server.choice import choose_pair, with_pair
+    from completion_server.engine.thread import EngineThread
+    from completion_server.server import serve as serve_backend
+    from completion_server.settings import load
+
+    settings = with_pair(load(command_line))
+    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    name = choose_pair(settings).name
+
+    def load_models(progress: "Progress") -> "Engine":
+        from completion_server.engine.loading import load_engine
+
+        return load_engine(settings, progress)
+
+    backend = EngineThread(name, load_models, max_queue=settings.max_queue, unload_after_s=settings.unload_after_s)
+    other = asyncio.run(
+        serve_backend(backend, pair=name, exit_after_idle_s=settings.exit_after_s or None, parent_pid=parent)
+    )
+    if other is not None:
+        typer.echo(f"an engine runs already: process {other.pid}, pair {other.pair or 'unknown'}", err=True)
+
+
+def _foreground_parent() -> int | None:
+    """The process to end with, None if this engine was detached from it (own session, or nohup)."""
+    detached = os.getsid(0) == os.getpid() or signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return None if detached else os.getppid()
