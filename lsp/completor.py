@@ -56,7 +56,6 @@ class Completor:
 
     def __init__(self, document: Document, path: str, link: EngineLink, settings: Settings) -> None:
         self.document = document
-        self.excluded = False
         self.last_cursor: Position | None = None  # of the last request or edit
         self._path = path
         self._link = link
@@ -64,6 +63,7 @@ class Completor:
         self._shelf = Shelf()
         self._asked: Suggestion | None = None
         self._running: asyncio.Task[object] | None = None
+        self._holds_key = Excluder().by_text(str(document.text))
         self.configure(settings)
         document.listen(self._on_edit)
 
@@ -71,7 +71,12 @@ class Completor:
         """Take new settings."""
         self._settings = settings
         self._excluder = Excluder(settings.exclude)
-        self.excluded = self._excluder.by_path(self.document.path)
+        self._secret_path = self._excluder.by_path(self.document.path)
+
+    @property
+    def excluded(self) -> bool:
+        """Whether the document is a secret. One in which a private key was seen stays one until it is closed."""
+        return self._secret_path or self._holds_key
 
     async def suggest(self, cursor: Position, *, invoked: bool = False) -> Answer:
         """What to show at `cursor`, a position of the document as it is now.
@@ -188,8 +193,8 @@ class Completor:
     def _context(self, cursor: Position) -> Context | None:
         """None where the text itself is a secret."""
         context = build_context(self.document, self._window, cursor, self._path)
-        secret = self._excluder.by_text(context.before) or self._excluder.by_text(context.after)
-        return None if secret else context
+        self._holds_key = self._excluder.by_text(context.before) or self._excluder.by_text(context.after)
+        return None if self._holds_key else context
 
     def _reason_not_to_ask(self, cursor: Position, invoked: bool) -> str | None:
         line = self.document.text.line(cursor.line)

@@ -79,16 +79,17 @@ def _starts_with_rest(text: str, rest: str) -> bool:
 
 
 def _without_overlap(line: str, rest: str) -> str:
-    """`line` without the end that the text behind the cursor begins with; never cuts through a word."""
-    rest = rest.rstrip()
-    line = line if line.endswith(rest) else line.rstrip()
-    for length in range(min(len(line), len(rest)), 0, -1):
-        overlap = rest[:length]
-        if not overlap.strip() or not line.endswith(overlap):
+    """`line` without the end that the text behind the cursor begins with; never cuts through a word.
+
+    An overlap that begins with a closer is none: which brackets are closed twice was settled before.
+    """
+    rest, body = rest.rstrip(), line.rstrip()
+    for length in range(min(len(body), len(rest)), 0, -1):
+        overlap, before, after = rest[:length], body[: len(body) - length][-1:], rest[length : length + 1]
+        if not body.endswith(overlap) or not overlap.strip() or overlap.lstrip()[0] in CLOSERS:
             continue
-        before, after = line[: len(line) - length][-1:], rest[length : length + 1]
         if not (_is_word(before) and _is_word(overlap[0])) and not (_is_word(overlap[-1]) and _is_word(after)):
-            return line[: len(line) - length]
+            return body[: len(body) - length]
     return line
 
 

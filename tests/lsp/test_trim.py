@@ -1,0 +1,143 @@
+"""Trimming, by the cases that users of such tools reported, by more of their kind, and by property."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lsprotocol import types
+
+from completion_server.ending import Ending
+from lsp.context import plain
+from lsp.document import Document
+from lsp.positions import Encoding
+from lsp.trim import Surroundings, trim
+
+CURSOR = "⟦|⟧"
+CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "text_cases.json").read_text())
+
+
+def shown(document: str, model: str, language: str = "python") -> str | None:
+    """What is inserted where the model says `model`: the engine's ending, then trimming, then the line ends."""
+    before, after = plain(document).split(CURSOR)
+    ending = Ending(before, after, language)
+    text = ending.feed(model) + ending.finish("end-of-text")
+    eol = "\r\n" if "\r\n" in document else "\n"
+    return trim(text, Surroundings.of(before, after)).replace("\n", eol) or None
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_reported_cases(case: dict[str, Any], encoding: Encoding) -> None:
+    model = case["model"]
+    if case.get("tokens") == "special":
+        model = model.partition("<|")[0]  # the engine stops at their ids, before there is text
+    insert = shown(case["document"], model, case["language"])
+    assert insert == case["insert"]
+
+    before, after = case["document"].split(CURSOR)
+    document = Document("d1", "file:///a", before + after, encoding=encoding)
+    cursor = document.wire_position(document.text.back(document.text.end, len(after)))
+    if "character" in case:
+        assert cursor.character == case["character"][encoding]
+    document.apply_change(types.TextDocumentContentChangePartial(types.Range(cursor, cursor), insert or ""))
+    assert str(document.text) == before + (case["insert"] or "") + after
+
+
+@pytest.mark.parametrize(
+    ("document", "model", "insert"),
+    [
+        # closers that the editor inserted, of every kind
+        ("x = [⟦|⟧]", "1, 2]", "1, 2"),
+        ("x = {⟦|⟧}", '"a": 1}', '"a": 1'),
+        ("f(g[⟦|⟧])", "0])", "0"),
+        ("f(g[⟦|⟧)", "0])", "0]"),
+        ("foo(bar(⟦|⟧)", "1, 2))", "1, 2)"),
+        ("if (a[⟦|⟧]) {", "i])", "i"),
+        ("foo(⟦|⟧);", "a, b);\nbar();", "a, b"),
+        ("foo(⟦|⟧)", ")", None),
+        ("x = (⟦|⟧)", "(1 + 2) * 3)", "(1 + 2) * 3"),
+        ("print(⟦|⟧)", '")")', '")"'),  # a closer within a string closes nothing
+        # quotes
+        ("x = '⟦|⟧'", "it'", "it"),
+        ('x = "⟦|⟧"', 'a \\" b"', 'a \\" b'),
+        ("x = `⟦|⟧`", "${a}`;", "${a}"),
+        ('x = """⟦|⟧"""', 'Doc."""', "Doc."),
+        ('foo("⟦|⟧")', 'a", "b")', "a"),
+        ("x = f'⟦|⟧'", "{y}'", "{y}"),
+        ("# don't f(⟦|⟧)", "x)", "x"),
+        # the rest of the line
+        ("f(⟦|⟧, b)", "a, b)", "a"),
+        ("x = ⟦|⟧;", "5;\ny = 6;", "5;\ny = 6"),
+        ("return x⟦|⟧ + y", "+ y", None),
+        ("return x⟦|⟧ + y", " + y + z", None),
+        ("foo⟦|⟧(x)", "bar(", "bar"),
+        ("return ⟦|⟧x", "max", "max"),  # an x within a word is another x
+        ("foo(⟦|⟧b)", "a, ", "a, "),  # a space that parts two words stays
+        # lines below
+        ("if a:\n    ⟦|⟧\nelse:\n    y()\n", "x()\nelse:\n    z()", "x()"),
+        ("{\n  ⟦|⟧\n}", "}", None),
+        ("if (a) {\n    ⟦|⟧\n  }\n}", "b();\n  }\n}", "b();"),
+        ("a()\n⟦|⟧\nc()\n", "c()\nd()", None),
+        ("a()\n⟦|⟧\n\n\nc()\n", "b()\nc()", "b()"),
+        ("⟦|⟧\nx\na\nb\nc\n", "1\na\nb\nc", "1"),  # a repeated block further down
+        ("⟦|⟧\nx\na\nb\nc\n", "1\na\nb\nd", "1\na\nb\nd"),
+        ('    """\n    ⟦|⟧\n    """\n', 'Text.\n    """', "Text."),
+        ("f {\n  ⟦|⟧\n  }\n", "if x {\n    y\n  }", "if x {\n    y\n  }"),  # it closes its own bracket
+        # white space
+        ("x⟦|⟧", "  \t ", None),
+        ("x = ⟦|⟧", "1\t \n \n", "1"),
+        ("f() {⟦|⟧}", "\n  return 1;\n}", "\n  return 1;\n"),
+        ("x = 1⟦|⟧", "\ny = 2", None),  # its first line equals the empty rest of the line
+        # the start of a line with code
+        ("    ⟦|⟧y = 2", "x = 1\n    y = 2", "x = 1\n    "),
+        ("⟦|⟧y = 2", "y = 2", None),
+    ],
+)
+def test_more_of_each_kind(document: str, model: str, insert: str | None) -> None:
+    before, after = document.split(CURSOR)
+    assert (trim(model, Surroundings.of(before, after)) or None) == insert
+
+
+PIECES = [
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    '"',
+    "'",
+    '"""',
+    "\\",
+    "a",
+    "b1",
+    " ",
+    "  ",
+    ", ",
+    ";",
+    ":",
+    "\n",
+    "\n    ",
+    "\n}\n",
+]
+CODE = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+
+
+@given(CODE, CODE, CODE)
+def test_trimming_twice_changes_nothing(text: str, before: str, after: str) -> None:
+    around = Surroundings.of(before, after)
+    once = trim(text, around)
+    assert trim(once, around) == once
+
+
+@given(CODE, CODE, CODE)
+def test_what_is_shown_says_something_and_adds_nothing(text: str, before: str, after: str) -> None:
+    around = Surroundings.of(before, after)
+    insert = trim(text, around)
+    if insert:
+        assert insert.strip()
+        assert insert.partition("\n")[0] != around.rest
+        assert insert == f"{insert.rstrip()}\n{around.before}" or text.startswith(insert.rstrip())
