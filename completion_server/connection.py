@@ -96,10 +96,14 @@ class Connection:
                 self._tell(0 if request in self.ledger else request, error)
 
     def send(self, message: EngineMessage) -> None:
-        """Send what is not a reply to a request. Never blocks and never raises for a client that is gone."""
+        """Send what is not a reply to a request. Never blocks and never raises for a client that is gone.
+
+        Raises `ProtocolError` for a message that breaks a bound of the protocol.
+        """
+        data = frame(message)
         if self._writer.is_closing():
             return
-        self._writer.write(frame(message))
+        self._writer.write(data)
         if self._writer.transport.get_write_buffer_size() > MAX_UNREAD:
             logger.warning("client %d (%s) does not read its replies: cut off", self.number, self.name)
             self._writer.transport.abort()

@@ -1,7 +1,8 @@
 """An engine without a model: it says what a script says, through the real server and the real socket.
 
 For tests of front ends and for demonstrations. It keeps every promise of `Backend` (one last reply per request, newer
-requests supersede, cancels are seen between two chunks) and measures nothing: it counts a code point as a token.
+requests supersede, cancels are seen between two chunks) and measures nothing: it counts a code point as a token and
+knows no limit of tokens.
 
 `python -m completion_server.scripted --script FILE.json` serves one. The file is a `Script` as JSON, for example
 
@@ -18,12 +19,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 from completion_server.backend import Reply, Snapshot
+from completion_server.ending import Ending
 from completion_server.errors import ForetypeError, ModelError, Overloaded, RequestError, SettingsError
 from completion_server.instance import Running
 from completion_server.protocol import (
@@ -52,10 +54,10 @@ _Record = TypeVar("_Record")
 class Rule:
     """What to say where the text before the cursor ends with `match`."""
 
-    text: str = ""
+    text: str = ""  # as a model would go on: where the suggestion ends in it is found as in the real engine
     match: str = ""  # the empty one always matches
     delay_ms: float = 0.0  # before each chunk
-    chunks: int = 1  # so many `Delta`s, of about equal length
+    chunks: int = 1  # so many pieces of about equal length, each with a `Delta`
     error: str | None = None  # answer with this error code, after one delay
 
 
@@ -190,23 +192,34 @@ class ScriptedBackend:
         request = job.request
         if self._script.load_error is not None:
             return Error(request.id, ModelError.code, self._script.load_error)
-        rule = self._choose(request) if isinstance(request, Complete) else Rule()
+        if isinstance(request, Complete):
+            return self._complete(job, request)
         began = time.perf_counter()
-        text, first = "", began
-        for number, chunk in enumerate(_cut(rule.text, 1 if rule.error else rule.chunks)):
+        if (reason := self._pause(job, 0.0)) is not None:
+            return Cancelled(request.id, reason, Usage())
+        return Warmed(request.id, _usage(job, 0, began, began))
+
+    def _complete(self, job: _Job, request: Complete) -> EngineMessage:
+        rule = self._choose(request)
+        context = request.context
+        ending = Ending(context.before, context.after, context.language, request.limits.max_lines)
+        began, first, said = time.perf_counter(), None, 0
+        for chunk in _cut(rule.text, 1 if rule.error else rule.chunks):
             if (reason := self._pause(job, rule.delay_ms)) is not None:
-                return Cancelled(request.id, reason, _usage(job, text, began, first))
+                return Cancelled(request.id, reason, _usage(job, said, began, first))
             if rule.error is not None:
                 return Error(request.id, rule.error, "the script says so")
-            if number == 0:
-                first = time.perf_counter()
-            text += chunk
-            if isinstance(request, Complete) and request.stream and chunk:
-                job.reply(Delta(request.id, chunk))
-        usage = _usage(job, text, began, first)
-        if isinstance(request, Warm):
-            return Warmed(request.id, usage)
-        return Result(request.id, text, "end-of-text", usage)
+            said += len(chunk)
+            verified = ending.feed(chunk)
+            first = first or time.perf_counter()
+            if request.stream and verified:
+                job.reply(Delta(request.id, verified))
+            if ending.finished:
+                break
+        verified = ending.finish("end-of-text")
+        if request.stream and verified:
+            job.reply(Delta(request.id, verified))
+        return Result(request.id, ending.text, ending.finished or "end-of-text", _usage(job, said, began, first))
 
     def _first_match(self, request: Complete) -> Rule:
         for rule in self._script.rules:
@@ -260,15 +273,16 @@ def _cut(text: str, parts: int) -> list[str]:
     return [text[start:end] for start, end in pairwise(edges)]
 
 
-def _usage(job: _Job, text: str, began: float, first: float) -> Usage:
+def _usage(job: _Job, said: int, began: float, first: float | None) -> Usage:
+    now = time.perf_counter()
     prompt = len(job.request.context.before)
     return Usage(
         prompt_tokens=prompt,
         computed_tokens=prompt,
-        completion_tokens=len(text),
+        completion_tokens=said,
         queue_ms=1_000 * (began - job.received),
-        ttft_ms=1_000 * (first - job.received),
-        e2e_ms=1_000 * (time.perf_counter() - job.received),
+        ttft_ms=1_000 * ((first or now) - job.received),
+        e2e_ms=1_000 * (now - job.received),
     )
 
 
@@ -281,9 +295,10 @@ def read_script(text: str) -> Script:
         data = json.loads(text)
     except ValueError as error:
         raise SettingsError(f"the script is not JSON: {error}") from None
-    if isinstance(data, dict) and isinstance(data.get("rules", []), list):
-        data["rules"] = tuple(_record(Rule, rule) for rule in data.get("rules", []))
-    return _record(Script, data)
+    script = _record(Script, data)
+    if not isinstance(script.rules, list | tuple):
+        raise SettingsError("the rules of a script are a list")
+    return replace(script, rules=tuple(_record(Rule, rule) for rule in script.rules))
 
 
 def _record(record: type[_Record], data: Any) -> _Record:

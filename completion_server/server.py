@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Final
 
 from completion_server import __version__
@@ -41,6 +42,7 @@ from completion_server.protocol import (
     Warm,
     Welcome,
 )
+from completion_server.protocol.bounds import MAX_LINE
 from completion_server.protocol.frames import MAX_FRAME
 
 logger = logging.getLogger(__name__)
@@ -208,10 +210,12 @@ class Server:
 
     def _announce(self, state: State) -> None:
         for connection in self._connections.values():
-            connection.send(state)
+            connection.send(_presentable(state))
 
     def _welcome(self) -> Welcome:
-        return Welcome(protocol=PROTOCOL_VERSION, version=__version__, pid=os.getpid(), state=self._backend.state)
+        return Welcome(
+            protocol=PROTOCOL_VERSION, version=__version__, pid=os.getpid(), state=_presentable(self._backend.state)
+        )
 
     def _status(self, request: int) -> StatusReply:
         facts = self._backend.snapshot()
@@ -220,7 +224,7 @@ class Server:
             pid=os.getpid(),
             version=__version__,
             uptime_s=time.monotonic() - self._started,
-            state=self._backend.state,
+            state=_presentable(self._backend.state),
             device=facts.device,
             dtype=facts.dtype,
             target=facts.target,
@@ -238,6 +242,11 @@ class Server:
             failed=facts.failed,
             wasted_tokens=facts.wasted_tokens,
         )
+
+
+def _presentable(state: State) -> State:
+    """With a detail that fits the protocol: it may be the text of any exception."""
+    return replace(state, detail=state.detail[:MAX_LINE])
 
 
 # -- when it ends --------------------------------------------------------------------------------------------------
@@ -289,7 +298,7 @@ async def _stop_backend(backend: Backend) -> None:
     # A thread of its own and not the loop's executor, whose end the process would wait for without a bound.
     threading.Thread(target=stop, name="stop-backend", daemon=True).start()
     with suppress(TimeoutError):
-        async with asyncio.timeout(STOP_TIMEOUT + 1.0):
+        async with asyncio.timeout(1.25 * STOP_TIMEOUT):
             await stopped.wait()
 
 

@@ -42,6 +42,7 @@ hypothesis_settings.register_profile("foretype", deadline=None, derandomize=bool
 hypothesis_settings.load_profile("foretype")
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "embedded_model" in getattr(item, "fixturenames", ()):
@@ -88,15 +89,22 @@ def runtime() -> RuntimePaths:
 
 
 @pytest.fixture
-def scripted_command(runtime: RuntimePaths) -> Callable[..., list[str]]:
-    """Makes the command line of an engine process that follows the script given as JSON values."""
+def scripted_command(runtime: RuntimePaths) -> Iterator[Callable[..., list[str]]]:
+    """Makes the command line of an engine process that follows the script given as JSON values.
+
+    An engine that still runs at the end of the test is killed.
+    """
 
     def command(*options: str, **script: Any) -> list[str]:
         file = runtime.folder.parent / "script.json"
         file.write_text(json.dumps(script))
         return [sys.executable, "-m", "completion_server.scripted", "--script", str(file), *options]
 
-    return command
+    yield command
+    if runtime.lock.exists():
+        with claim(runtime, "") as holder:
+            if isinstance(holder, Running) and holder.pid:
+                os.kill(holder.pid, signal.SIGKILL)
 
 
 @pytest.fixture
