@@ -21,8 +21,10 @@ _BARE_LINE_START = r"\n(?=\S)"
 _LINE_END = r"\S(?=\r?\n)"
 _WORD_END = r"[^\W_](?=\r?\n)"
 
-_ATOMS = ("a", "7", "_", ")", " ", "\t", "\n", "漢")
+# Texts to try: two of the first, a line break, two of the last. Runs of spaces are as long as indentation is.
+_BEFORE = ("a", "7", "_", ")", " ", "\t", "\n", "漢")
 _BREAKS = ("\n", "\r\n")
+_BEHIND = ("a", "7", ")", " ", "   ", "       ", "\t", "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Boundary:
 
 def _is_exact(rule: str, encode: EncodeBatch) -> bool:
     pattern = re.compile(rule)
-    texts = ["".join(("x", *parts, "y")) for parts in itertools.product(_ATOMS, _ATOMS, _BREAKS, _ATOMS, _ATOMS)]
+    texts = ["".join(("x", *parts, "y")) for parts in itertools.product(_BEFORE, _BEFORE, _BREAKS, _BEHIND, _BEHIND)]
     cuts = [(text, match.end()) for text in texts for match in pattern.finditer(text)]
     whole = dict(zip(texts, encode(texts, False), strict=True))
     tails = encode([text[cut:] for text, cut in cuts], True)

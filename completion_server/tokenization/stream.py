@@ -9,7 +9,8 @@ from completion_server.tokenization.text import TextTokenizer
 class StreamDecoder:
     """Decodes the tokens of one suggestion.
 
-    `skip` bytes at the beginning are dropped: those that token healing took off the prompt and the model gave back.
+    A character of which only a part comes is never given out. `skip` bytes at the beginning are dropped: those that
+    token healing took off the prompt and the model gave back.
     """
 
     def __init__(self, tokenizer: TextTokenizer, *, skip: int = 0) -> None:
@@ -23,8 +24,3 @@ class StreamDecoder:
         dropped = min(self._skip, len(data))
         self._skip -= dropped
         return self._decoder.decode(data[dropped:])
-
-    def flush(self) -> str:
-        """Begin anew. A character of which only a part came is dropped: it would be shown as U+FFFD."""
-        self._decoder.reset()
-        return ""

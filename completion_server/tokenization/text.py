@@ -38,7 +38,9 @@ class TextTokenizer:
         spec = json.loads(backend.to_str())
         added = backend.get_added_tokens_decoder()
         self._added = {token.content: index for index, token in added.items()}
-        text_like = {i for i, token in added.items() if not token.special and _is_text(token.content)}
+        text_like = {
+            i for i, t in added.items() if not t.special and t.content in spec["model"]["vocab"] and _is_text(t.content)
+        }
         self.control_ids = (frozenset(added) - text_like) | frozenset(special_ids) | frozenset(end_ids)
         self.end_ids = tuple(end_ids)
         self._backend = backend
