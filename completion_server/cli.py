@@ -50,12 +50,18 @@ def build() -> typer.Typer:
     return app
 
 
-def _options(
-    show_version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
-) -> None:
-    if show_version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         version()
         raise typer.Exit
+
+
+def _options(
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    pass
 
 
 def lsp(context: typer.Context) -> None:

@@ -26,7 +26,7 @@ def status(as_json: Json = False) -> None:
     facts = asdict(reply)
     del facts["id"]
     state = facts.pop("state")
-    _show({"running": True, "state": state, **facts} if as_json else {**state, **facts}, as_json)
+    _show({"engine": True, "state": state, **facts} if as_json else {**state, **facts}, as_json)
 
 
 def stats(as_json: Json = False) -> None:
@@ -95,9 +95,11 @@ def _show(facts: Mapping[str, Any], as_json: bool) -> None:
         typer.echo(json.dumps(facts))
         return
     for name, value in facts.items():
+        if value in (None, ""):
+            continue
         typer.echo(f"{name.replace('_', ' '):<16} {value}")
 
 
 def _end_because_none_runs(as_json: bool) -> NoReturn:
-    typer.echo(json.dumps({"running": False}) if as_json else NONE_RUNS)
+    typer.echo(json.dumps({"engine": False}) if as_json else NONE_RUNS)
     raise typer.Exit(1)

@@ -40,7 +40,7 @@ def serve(
 
 def run(command_line: dict[str, Any]) -> None:
     """Serve with these settings; returns when the engine has ended, or at once if one runs already."""
-    parent = _foreground_parent()
+    parent = foreground_parent()
     from completion_server.choice import choose_pair, with_pair
     from completion_server.engine.thread import EngineThread
     from completion_server.server import serve as serve_backend
@@ -63,7 +63,7 @@ def run(command_line: dict[str, Any]) -> None:
         typer.echo(f"an engine runs already: process {other.pid}, pair {other.pair or 'unknown'}", err=True)
 
 
-def _foreground_parent() -> int | None:
+def foreground_parent() -> int | None:
     """The process to end with, None if this engine was detached from it (own session, or nohup)."""
     detached = os.getsid(0) == os.getpid() or signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return None if detached else os.getppid()

@@ -4,14 +4,52 @@ import asyncio
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from completion_server.cli_options import Json, Pair
 from completion_server.errors import SettingsError
 
+if TYPE_CHECKING:
+    from lsp.text import Text
+
 CONTEXT_LINES = 5  # of the file, shown before the suggestion
+NUMBERS = (
+    "ttft_ms",
+    "e2e_ms",
+    "queue_ms",
+    "prompt_tokens",
+    "cached_tokens",
+    "computed_tokens",
+    "drafted_tokens",
+    "accepted_tokens",
+    "target_passes",
+)
+
+
+def try_(
+    place: Annotated[str, typer.Argument(metavar="FILE:LINE:COL", help="LINE from 1, COL in characters from 0.")],
+    as_json: Json = False,
+    pair: Pair = None,
+) -> None:
+    """One suggestion at a place in a file, from the language server as an editor gets it."""
+    where = Place.parse(place)
+    text = where.read()
+    suggestion, numbers = asyncio.run(ask(where, str(text), pair))
+    if as_json:
+        typer.echo(json.dumps({"text": suggestion, **numbers}))
+        return
+    typer.echo("".join(shown_before(text, where)), nl=False)
+    typer.secho(suggestion or "(no suggestion here)", dim=True)
+    typer.echo("\n" + "  ".join(f"{name} {numbers[name]:g}" for name in NUMBERS))
+
+
+async def ask(where: "Place", text: str, pair: str | None) -> tuple[str, dict[str, Any]]:
+    """Open the file in an editor without a screen and ask once; the suggestion ("" for none) and its numbers."""
+    from lsp.headless import suggest_once
+
+    return await suggest_once(where.path, text, where.line - 1, where.column, pair=pair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +68,28 @@ class Place:
             raise SettingsError(f"{text!r} is no place in a file: write FILE:LINE:COL, for example main.py:12:8")
         return cls(Path(parts[0]), int(parts[1]), int(parts[2]))
 
-    def read(self) -> str:
-        """The text of the file. Raises SettingsError if it is no UTF-8 text or has no such position."""
+    def read(self) -> "Text":
+        """The file. Raises SettingsError if it is no UTF-8 text or has no such position."""
+        from lsp.text import Text
+
         try:
-            text = self.path.read_bytes().decode("utf-8")
+            text = Text(self.path.read_bytes().decode("utf-8"))
         except OSError as error:
             raise SettingsError(f"{self.path} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise SettingsError(f"{self.path} is not UTF-8 text") from error
-        lines = split_lines(text)
-        if not 1 <= self.line <= len(lines):
-            raise SettingsError(f"{self.path} has {len(lines)} lines, there is no line {self.line}")
-        if self.column > len(lines[self.line - 1]):
+        if not 1 <= self.line <= text.line_count:
+            raise SettingsError(f"{self.path} has {text.line_count} lines, there is no line {self.line}")
+        if self.column > (length := len(text.line(self.line - 1))):
             raise SettingsError(
-                f"line {self.line} of {self.path} has {len(lines[self.line - 1])} characters, "
-                f"there is no column {self.column}"
+                f"line {self.line} of {self.path} has {length} characters, there is no column {self.column}"
             )
         return text
 
 
-def split_lines(text: str) -> list[str]:
-    """Lines as LSP counts them: ended by \\n, \\r\\n or \\r and nothing else; behind the last end is one more."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+def shown_before(text: "Text", where: Place) -> list[str]:
+    """The lines in front of the cursor and the part of its own line before it."""
+    first = max(1, where.line - CONTEXT_LINES)
+    return [text.line(number - 1) + "\n" for number in range(first, where.line)] + [
+        text.line(where.line - 1)[: where.column]
+    ]

@@ -1,0 +1,246 @@
+"""The command line: what it prints, its exit codes, and that an error is one line."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from completion_server import __version__, cli, cli_serve
+from completion_server.cli_try import Place
+from completion_server.errors import SettingsError
+from completion_server.pairs import ModelRef
+from completion_server.scripted import ScriptedBackend
+
+COMMANDS = ("serve", "lsp", "try", "status", "stats", "stop", "doctor", "pull", "pairs", "demo", "version")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.build(), arguments)
+
+
+def run_main(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["foretype", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def test_every_command_that_others_rely_on_is_there() -> None:
+    text = run("--help").output
+    for command in COMMANDS:
+        assert f"\n  {command} " in text
+
+
+def test_the_version() -> None:
+    assert run("version").output == run("--version").output == f"{__version__}\n"
+
+
+def test_one_of_our_errors_is_one_line_and_exit_code_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_main(monkeypatch, "pull", "nonsense") == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("foretype: 'nonsense' names no model: ")
+    assert captured.err.count("\n") == 1
+
+
+def test_for_debugging_the_error_shows_where_it_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORETYPE_DEBUG", "1")
+    monkeypatch.setattr(sys, "argv", ["foretype", "pull", "nonsense"])
+    with pytest.raises(SettingsError):
+        cli.main()
+
+
+# -- models ------------------------------------------------------------------------------------------------------
+
+
+def test_pairs_as_json() -> None:
+    pairs = json.loads(run("pairs", "--json").output)["pairs"]
+    assert pairs[0] == {
+        "name": "embedded",
+        "target": "embedded",
+        "draft": None,
+        "drafters": ["tail", "n-gram"],
+        "layout": "auto",
+        "loaded": False,
+    }
+    assert {pair["name"]: pair["draft"] for pair in pairs}["qwen-7b-0.5b"] == "Qwen/Qwen2.5-Coder-0.5B"
+
+
+def test_pairs_as_a_table() -> None:
+    lines = run("pairs").output.splitlines()
+    assert lines[0].split() == ["NAME", "TARGET", "DRAFT", "DRAFTERS", "LAYOUT"]
+    assert lines[1].split() == ["embedded", "embedded", "-", "tail,", "n-gram", "auto"]
+    assert lines[-1] == f"Your own pairs go into {os.environ['XDG_CONFIG_HOME']}/foretype/pairs.toml"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pulled"),
+    [
+        ((), ["embedded"]),
+        (("embedded",), ["embedded"]),
+        (("qwen-1.5b-0.5b",), ["Qwen/Qwen2.5-Coder-1.5B", "Qwen/Qwen2.5-Coder-0.5B"]),
+        (("org/name@v1",), ["org/name@v1"]),
+    ],
+)
+def test_pull_fetches_a_pair_or_a_model(
+    monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], pulled: list[str]
+) -> None:
+    asked = []
+
+    def fake(ref: ModelRef, progress: object) -> Path:
+        asked.append(str(ref))
+        return Path("/models")
+
+    monkeypatch.setattr("completion_server.pull.pull", fake)
+    result = run("pull", *arguments)
+    assert asked == pulled
+    assert result.stdout == "".join(f"{name}: /models\n" for name in pulled)
+
+
+# -- the engine that runs ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["status", "stats"])
+def test_without_an_engine_the_command_says_so(command: str) -> None:
+    plain, as_json = run(command), run(command, "--json")
+    assert plain.exit_code == as_json.exit_code == 1
+    assert plain.output.startswith("no engine is running")
+    assert json.loads(as_json.output) == {"engine": False}
+
+
+def test_stop_without_an_engine_is_no_error() -> None:
+    result = run("stop")
+    assert (result.exit_code, result.output) == (0, "no engine is running\n")
+
+
+async def test_status_and_stats_of_a_running_engine(scripted: Callable[..., Awaitable[ScriptedBackend]]) -> None:
+    await scripted()
+    status = json.loads((await asyncio.to_thread(run, "status", "--json")).output)
+    assert status["engine"] is True
+    assert status["pid"] == os.getpid()
+    assert status["state"]["phase"] == "ready"
+    plain = await asyncio.to_thread(run, "status")
+    assert plain.exit_code == 0
+    facts = dict(line.rsplit(maxsplit=1) for line in plain.output.splitlines())
+    assert (facts["phase"], facts["pair"], facts["pid"]) == ("ready", "scripted", str(os.getpid()))
+    stats = json.loads((await asyncio.to_thread(run, "stats", "--json")).output)
+    assert (stats["completed"], stats["failed"], stats["clients"]) == (0, 0, 1)
+
+
+@pytest.fixture
+def _a_pair_called_scripted() -> None:
+    path = Path(os.environ["XDG_CONFIG_HOME"], "foretype", "pairs.toml")
+    path.parent.mkdir(parents=True)
+    path.write_text("[[pair]]\nname = 'scripted'\ntarget = 'embedded'\n")
+
+
+@pytest.mark.usefixtures("_a_pair_called_scripted")
+async def test_pairs_shows_which_pair_is_loaded(scripted: Callable[..., Awaitable[ScriptedBackend]]) -> None:
+    await scripted()
+    result = await asyncio.to_thread(run, "pairs", "--json")
+    assert [pair["name"] for pair in json.loads(result.output)["pairs"] if pair["loaded"]] == ["scripted"]
+
+
+# -- serve, lsp, demo --------------------------------------------------------------------------------------------
+
+
+def test_serve_passes_on_what_was_given_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, object] = {}
+    monkeypatch.setattr(cli_serve, "run", told.update)
+    assert run("serve", "--pair", "embedded", "--no-drafting", "--slots", "3", "--unload-after-s", "0").exit_code == 0
+    assert {key: value for key, value in told.items() if value is not None} == {
+        "pair": "embedded",
+        "drafting": False,
+        "slots": 3,
+        "unload_after_s": 0.0,
+    }
+
+
+def test_every_setting_can_be_given_to_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    from completion_server.settings import EngineSettings
+
+    told: dict[str, object] = {}
+    monkeypatch.setattr(cli_serve, "run", told.update)
+    run("serve")
+    assert set(told) == set(EngineSettings.__dataclass_fields__)
+
+
+def test_serve_refuses_a_wrong_setting(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_main(monkeypatch, "serve", "--device", "tpu") == 2
+    assert capsys.readouterr().err == (
+        "foretype: the command line: device cannot be 'tpu'; allowed: auto, cpu, cuda, cuda:N\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("session", "hangup", "watched"), [(1, "default", True), (0, "default", False), (1, "ignored", False)]
+)
+def test_an_engine_in_the_foreground_ends_with_its_parent(
+    monkeypatch: pytest.MonkeyPatch, session: int, hangup: str, watched: bool
+) -> None:
+    monkeypatch.setattr(os, "getsid", lambda _: os.getpid() + session)
+    handler = signal.SIG_IGN if hangup == "ignored" else signal.SIG_DFL
+    monkeypatch.setattr(signal, "getsignal", lambda _: handler)
+    assert cli_serve.foreground_parent() == (os.getppid() if watched else None)
+
+
+def test_lsp_passes_its_arguments_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+
+    def fake(arguments: list[str]) -> int:
+        given.extend(arguments)
+        return 7
+
+    monkeypatch.setattr("lsp.server.main", fake)
+    assert run("lsp", "--stdio", "--log-file", "x", "--help").exit_code == 7
+    assert given == ["--stdio", "--log-file", "x", "--help"]
+
+
+# -- try ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_place_is_a_file_a_line_and_a_column() -> None:
+    assert Place.parse("a/b.py:12:0") == Place(Path("a/b.py"), 12, 0)
+    assert Place.parse("C:\\b.py:12:3") == Place(Path("C:\\b.py"), 12, 3)
+
+
+@pytest.mark.parametrize("text", ["", "b.py", "b.py:1", ":1:2", "b.py:x:2", "b.py:1:-2", "b.py:1:²"])
+def test_what_is_no_place_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="is no place in a file"):
+        Place.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "says"),
+    [
+        (None, "1:0", "cannot be read: No such file"),
+        (b"\xff", "1:0", "is not UTF-8 text"),
+        (b"a\nb", "0:0", "has 2 lines, there is no line 0"),
+        (b"a\nb", "3:0", "has 2 lines, there is no line 3"),
+        (b"a\nb", "2:2", "line 2 of .* has 1 characters, there is no column 2"),
+        (b"ab\r\nb", "1:3", "has 2 characters"),
+        ("é😀".encode(), "1:3", "has 2 characters"),
+    ],
+)
+def test_a_place_that_is_not_there_is_named(tmp_path: Path, content: bytes | None, place: str, says: str) -> None:
+    path = tmp_path / "x.py"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SettingsError, match=says):
+        Place.parse(f"{path}:{place}").read()
+
+
+@pytest.mark.parametrize("place", ["1:0", "1:2", "2:0"])
+def test_every_place_of_a_file_is_one(tmp_path: Path, place: str) -> None:
+    path = tmp_path / "x.py"
+    path.write_bytes("é😀\r\n".encode())
+    assert str(Place.parse(f"{path}:{place}").read()) == "é😀\r\n"
