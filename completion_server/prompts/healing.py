@@ -32,7 +32,7 @@ def _is_stable(left: bytes, right: bytes, tokenizer: TextTokenizer) -> bool:
     a, b = left[-1], right[0]
     if a == 0x0A and b in b" \t":
         return tokenizer.boundary.line_starts
-    return not (_is_space(a) and _is_space(b)) and not (_is_word(a) and _is_word(b))
+    return not (_is_space(a) and right.isspace()) and not (_is_word(a) and _is_word(b))
 
 
 def _is_space(byte: int) -> bool:

@@ -53,7 +53,7 @@ class Layout:
         own = [file_id, *self._tokenizer.encode(f"{path}\n")]
         name = [name_id, *self._tokenizer.encode(f"{_REPOSITORY_NAME}\n")] if name_id is not None else []
         room = budget - len(own) - len(name)
-        ids = name
+        ids = name.copy()
         for snippet in snippets:
             if room < _WORTH:
                 break
