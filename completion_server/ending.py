@@ -126,16 +126,16 @@ class Ending:
     def _may_close(self, closer: str) -> bool:
         """Whether a closer of a bracket that the suggestion did not open belongs to it."""
         leads = not self._line.strip()
-        if closer in self._rest_closers:
-            if leads:
-                self._release()  # the closer behind the cursor moves to a line of its own
-            return False
         if self._open_here and self._open_here[-1] == closer:
             if leads and (self._below.startswith(closer) or _indent(self._line) != self._base):
                 return False
             self._open_here.pop()
             self._ends_with_line = leads and not self._open_here
             return True
+        if closer in self._rest_closers:
+            if leads:
+                self._release()  # the closer behind the cursor moves to a line of its own
+            return False
         if leads and (self._stands or self._below.startswith(closer)):
             return False
         self._ends_with_line = self._ends_with_line or leads

@@ -1,0 +1,180 @@
+"""Where a suggestion ends. The text that stands does not depend on how it was cut into pieces."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from completion_server.ending import Ending
+
+CURSOR = "⟦|⟧"
+
+
+def end(document, model, language="python", max_lines=12):
+    before, after = document.split(CURSOR)
+    ending = Ending(before, after, language, max_lines)
+    ending.feed(model)
+    ending.finish("end-of-text")
+    return ending.text, ending.finished
+
+
+@pytest.mark.parametrize(
+    ("document", "model", "text", "reason"),
+    [
+        # the rest of a line when text follows on it
+        ("x = ⟦|⟧ + y\n", "f(1)\nz\n", "f(1)", "end-of-line"),
+        ("x = ⟦|⟧y\n", "a + \nz\n", "a + ", "end-of-line"),
+        # closers behind the cursor
+        ("print(⟦|⟧)\n", '"hello")\n', '"hello"', "end-of-line"),
+        ("foo(bar(⟦|⟧))\n", "1, 2))\n", "1, 2", "end-of-line"),
+        ("foo(bar(⟦|⟧)\n", "x))\n", "x)", "end-of-line"),
+        ("foo(⟦|⟧);\n", "a(1), [2])\n", "a(1), [2]", "end-of-line"),
+        ("foo(⟦|⟧)\n", '")", 1)\n', '")", 1', "end-of-line"),
+        ("foo(⟦|⟧)\n", "a,\n    b,\n    c)\n", "a,\n    b,\n    c", "end-of-block"),
+        ("foo(⟦|⟧)\n", "a,\nb = 1\n", "a,", "end-of-block"),
+        ("f = {⟦|⟧}\n", "\n    1: 2,\n}\n", "\n    1: 2,\n", "end-of-block"),
+        ('name = "⟦|⟧"\n', 'alice"\n', "alice", "end-of-line"),
+        ('name = "⟦|⟧"\n', 'a\\"b"\n', 'a\\"b', "end-of-line"),
+        ("name = '⟦|⟧',\n", "alice\nx\n", "alice", "end-of-line"),
+        # the line's own brackets
+        ("foo(⟦|⟧\nz = 1\n", "1)\n", "1)", "end-of-text"),
+        ("def f(⟦|⟧", "a):\n    return a\n\n\ndef g(): pass\n", "a):\n    return a", "end-of-block"),
+        # dedent
+        ("class A:\n    def f(self):\n        ⟦|⟧\n", "return 1\n\n    def g(self):\n", "return 1", "end-of-block"),
+        ("def f():\n    ⟦|⟧\n", "x = 1\n    y = 2\nz = 3\n", "x = 1\n    y = 2", "end-of-block"),
+        ("def f():\n⟦|⟧", "    x = 1\n    y = 2\nz = 3\n", "    x = 1\n    y = 2", "end-of-block"),
+        ("def f():\n\t⟦|⟧", "x = 1\n    y = 2\nz = 3\n", "x = 1\n    y = 2", "end-of-block"),
+        ("def f():⟦|⟧\n", "\n    x = 1\n\n\ndef g():\n", "\n    x = 1", "end-of-block"),
+        ("    ⟦|⟧", "\n\nx = 1\n", "", "end-of-block"),
+        # whole blocks
+        (
+            "def f(xs):\n    ⟦|⟧\n",
+            "for x in xs:\n        if x:\n            yield x\n\ndef g():\n",
+            "for x in xs:\n        if x:\n            yield x",
+            "end-of-block",
+        ),
+        ("⟦|⟧", "def f():\n    a\n\n    b\n\n\ndef g():\n", "def f():\n    a\n\n    b", "end-of-block"),
+        ("⟦|⟧", "import a\nimport b\n\nx = 1\n", "import a\nimport b", "end-of-block"),
+        (
+            "def f():\n    ⟦|⟧",
+            '"""One.\n\n    Two (b.\n    """\n    x\n\n    y\n',
+            '"""One.\n\n    Two (b.\n    """\n    x',
+            "end-of-block",
+        ),
+        ("x = [\n    ⟦|⟧", "1,\n    2,\n]\n", "1,\n    2,", "end-of-block"),
+        # loops
+        ("def f():\n    ⟦|⟧\n", "x = 1\n" + "    x = 1\n" * 4, "x = 1", "loop"),
+        ("def f():\n    ⟦|⟧\n", "x = 1\n    x = 1\n    x = 1", "x = 1", "loop"),
+        ("def f():\n    ⟦|⟧\n", "x = 1\n    x = 1\n    y\n", "x = 1\n    x = 1\n    y", "end-of-text"),
+        ("def f():\n    ⟦|⟧\n", "x = 1\n    x = 1\ny\n", "x = 1\n    x = 1", "end-of-block"),
+        ("x =⟦|⟧\n", " 1\nx = 1\nx = 1\n", " 1", "loop"),
+        # blank
+        ("def f():\n    ⟦|⟧\n", "   \n   \n\n", "", "end-of-text"),
+        ("def f():\n    ⟦|⟧\n", "x\n" + "\n" * 9 + "    y", "x", "end-of-block"),
+        ("def f():\n    ⟦|⟧\n", "x = 1   \n  \n", "x = 1", "end-of-text"),
+        ("a\r\n⟦|⟧", "b\r\nc\r\n", "b\r\nc", "end-of-text"),
+        ("⟦|⟧", "", "", "end-of-text"),
+    ],
+)
+def test_python(document, model, text, reason):
+    assert end(document, model) == (text, reason)
+
+
+@pytest.mark.parametrize(
+    ("document", "model", "text", "reason"),
+    [
+        ("function f() {\n  ⟦|⟧\n}\n", "return 1;\n}\n", "return 1;", "end-of-block"),
+        ("function f() {\nreturn 1;\n⟦|⟧\n}\n", "g();\n}\nx\n", "g();", "end-of-block"),
+        (
+            "function f() {\n  ⟦|⟧\n}\n",
+            "if (x) {\n    y();\n  } else {\n    z();\n  }\n}\n",
+            "if (x) {\n    y();\n  } else {\n    z();\n  }",
+            "end-of-block",
+        ),
+        ("function f() {⟦|⟧\n", "\n  return 1;\n}\n\nx\n", "\n  return 1;\n}", "end-of-block"),
+        ("function f() {⟦|⟧\n}\n", "\n  return 1;\n}\n\nx\n", "\n  return 1;", "end-of-block"),
+        (
+            "  if (a) {⟦|⟧\n",
+            "\n    b();\n  } else {\n    c();\n  }\n  d();\n",
+            "\n    b();\n  } else {\n    c();\n  }",
+            "end-of-block",
+        ),
+        ("it('x', () => {⟦|⟧})\n", "\n  a();\n})\n", "\n  a();\n", "end-of-block"),
+        ("function f() {\n  return 1;\n⟦|⟧", "}\n\nx\n", "}", "end-of-block"),
+        ("if (x) { ⟦|⟧\n", "return 1; }\n", "return 1; }", "end-of-text"),
+        ('f("⟦|⟧")\n', 'a) b")\n', "a) b", "end-of-line"),
+    ],
+)
+def test_braces(document, model, text, reason):
+    assert end(document, model, "javascript") == (text, reason)
+
+
+def test_a_lifetime_is_no_quote():
+    model = "fn f<'a>(x: &'a str) {\n        g(x)\n    }\n}\n"
+    assert end("impl X {\n    ⟦|⟧\n}\n", model, "rust")[0] == model[: -len("\n}\n")]
+
+
+class TestLimits:
+    def test_max_lines(self):
+        assert end("⟦|⟧", "a\nb\nc\nd\n", max_lines=2) == ("a\nb", "length")
+
+    def test_one_line_is_the_rest_of_the_line(self):
+        assert end("⟦|⟧", "a\nb\n", max_lines=1) == ("a", "end-of-line")
+
+    def test_the_reason_of_the_engine(self):
+        ending = Ending("", "")
+        assert ending.feed("a") == "a"
+        assert ending.finish("length") == ""
+        assert ending.finished == "length"
+
+    def test_nothing_is_taken_after_the_end(self):
+        ending = Ending("", "", max_lines=1)
+        assert ending.feed("a\nb") == "a"
+        assert ending.feed("c") == ending.finish("end-of-text") == ""
+        assert (ending.text, ending.finished) == ("a", "end-of-line")
+
+    def test_a_huge_line_costs_no_more(self):
+        assert Ending("x" * 300_000, "", "python").feed("y") == "y"
+
+
+DOCUMENTS = st.sampled_from(
+    [
+        "⟦|⟧",
+        "def f():\n    ⟦|⟧\n\ndef g():\n",
+        "print(⟦|⟧)\n",
+        'x = "⟦|⟧"\n',
+        "x = ⟦|⟧ + y\n",
+        "if (a) {⟦|⟧\n",
+        "f({⟦|⟧})\n",
+        "    x = foo[⟦|⟧\n    }\n",
+    ]
+)
+MODELS = st.lists(
+    st.sampled_from(
+        ["x = 1", "\n", "    ", " ", "(", ")", "{", "}", "]", '"', "'", '"""', "\\", "y", "\r\n", "\n    x = 1"]
+    )
+).map("".join)
+
+
+@given(document=DOCUMENTS, model=MODELS, max_lines=st.integers(1, 5), data=st.data())
+def test_any_pieces_give_the_same_and_nothing_is_taken_back(document, model, max_lines, data):
+    whole = end(document, model, max_lines=max_lines)
+    before, after = document.split(CURSOR)
+    ending = Ending(before, after, "python", max_lines)
+    given_out, rest = "", model
+    while rest and not ending.finished:
+        cut = data.draw(st.integers(1, len(rest)))
+        given_out += ending.feed(rest[:cut])
+        assert ending.text == given_out
+        rest = rest[cut:]
+    given_out += ending.finish("end-of-text")
+    assert (given_out, ending.finished) == whole
+    assert model.startswith(given_out)
+
+
+@given(document=DOCUMENTS, model=MODELS, more=MODELS)
+def test_what_comes_after_the_end_changes_nothing(document, model, more):
+    before, after = document.split(CURSOR)
+    ending = Ending(before, after)
+    ending.feed(model)
+    if ending.finished:
+        assert end(document, model + more) == (ending.text, ending.finished)
