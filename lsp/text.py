@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Position(NamedTuple):
@@ -130,8 +130,11 @@ class Text:
 
 
 def _split(source: str) -> list[str]:
-    lines = _LINE.findall(source)
-    lines.append(source[sum(map(len, lines)) :])
+    lines, start = [], 0
+    for line_end in _LINE_END.finditer(source):
+        lines.append(source[start : line_end.end()])
+        start = line_end.end()
+    lines.append(source[start:])
     return lines
 
 

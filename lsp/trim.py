@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from lsp.brackets import CLOSERS, ONE_LINE_QUOTES, cut_at_quote, cut_at_surplus_closer, open_quote, unmatched_closers
 
+_COLUMNS = 1_000  # of the line in front of the cursor, which may be a whole minified file
 _LINES_BELOW = 40  # how far down a repeated block is looked for
 _BLOCK = 3  # equal lines in a row that make a repeated block
 
@@ -25,7 +26,7 @@ class Surroundings:
     def of(cls, before: str, after: str) -> "Surroundings":
         """From the text in front of the cursor and the text behind it."""
         rest, *below = after.split("\n")
-        return cls(before.rpartition("\n")[2], rest, tuple(below[:_LINES_BELOW]))
+        return cls(before.rpartition("\n")[2][-_COLUMNS:], rest, tuple(below[:_LINES_BELOW]))
 
 
 def trim(text: str, around: Surroundings) -> str:

@@ -1,0 +1,44 @@
+"""What is sent: bounded, with one kind of line end, and encodable."""
+
+from completion_server.protocol import MAX_AFTER, MAX_BEFORE
+from lsp.context import build_context, plain
+from lsp.document import Document
+from lsp.text import Position
+from lsp.window import Window
+
+
+def context_at(source: str, cursor: Position) -> tuple[str, str]:
+    document = Document("d7", "file:///p/a.py", source, version=3, language="python")
+    context = build_context(document, Window(document.text), cursor, "a.py")
+    assert (context.document, context.version, context.language, context.path) == ("d7", 3, "python", "a.py")
+    return context.before, context.after
+
+
+def test_all_line_ends_are_sent_as_one() -> None:
+    assert context_at("a\r\nb\rc\nd\r\n", Position(2, 0)) == ("a\nb\n", "c\nd\n")
+
+
+def test_lone_surrogates_are_replaced() -> None:
+    assert plain("a\ud800b") == "a\ufffdb"
+    assert plain("😀") == "😀"
+
+
+def test_long_files_are_bounded_and_cut_at_line_ends() -> None:
+    source = "0123456789\n" * 50_000
+    before, after = context_at(source, Position(40_000, 5))
+    assert MAX_BEFORE // 2 < len(before) <= MAX_BEFORE
+    assert MAX_AFTER - 11 < len(after) <= MAX_AFTER
+    assert before.startswith("0123456789\n")
+    assert before.endswith("\n01234")
+    assert after.endswith(("\n0123456789", "\n"))
+
+
+def test_one_line_of_300_kilobytes() -> None:
+    before, after = context_at("x" * 300_000, Position(0, 150_000))
+    assert MAX_BEFORE // 2 < len(before) <= MAX_BEFORE
+    assert len(after) == MAX_AFTER
+
+
+def test_the_end_of_the_file() -> None:
+    assert context_at("", Position(0, 0)) == ("", "")
+    assert context_at("ab\n", Position(1, 0)) == ("ab\n", "")
