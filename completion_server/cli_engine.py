@@ -95,9 +95,21 @@ def _show(facts: Mapping[str, Any], as_json: bool) -> None:
         typer.echo(json.dumps(facts))
         return
     for name, value in facts.items():
-        if value in (None, ""):
-            continue
-        typer.echo(f"{name.replace('_', ' '):<16} {value}")
+        shown = _for_a_person(value)
+        if shown:
+            typer.echo(f"{name.replace('_', ' '):<16} {shown}")
+
+
+def _for_a_person(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case float():
+            return f"{value:.1f}"
+        case tuple() | list():
+            return ", ".join(map(str, value))
+        case _:
+            return str(value)
 
 
 def _end_because_none_runs(as_json: bool) -> NoReturn:

@@ -4,6 +4,8 @@ import asyncio
 import logging
 import os
 import signal
+import sys
+import threading
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -61,9 +63,21 @@ def run(command_line: dict[str, Any]) -> None:
     )
     if other is not None:
         typer.echo(f"an engine runs already: process {other.pid}, pair {other.pair or 'unknown'}", err=True)
+    _leave()
 
 
 def foreground_parent() -> int | None:
     """The process to end with, None if this engine was detached from it (own session, or nohup)."""
     detached = os.getsid(0) == os.getpid() or signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return None if detached else os.getppid()
+
+
+def _leave() -> None:
+    """End the process at once if a thread is left over: one deep inside torch (loading, say) makes Python's way out
+    abort, and the server has waited for it as long as it may.
+    """
+    if threading.active_count() > 1:
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

@@ -244,3 +244,47 @@ def test_every_place_of_a_file_is_one(tmp_path: Path, place: str) -> None:
     path = tmp_path / "x.py"
     path.write_bytes("é😀\r\n".encode())
     assert str(Place.parse(f"{path}:{place}").read()) == "é😀\r\n"
+
+
+NUMBERS = {
+    "ttft_ms": 12.5,
+    "e2e_ms": 40.0,
+    "queue_ms": 0.1,
+    "prompt_tokens": 30,
+    "cached_tokens": 0,
+    "computed_tokens": 30,
+    "drafted_tokens": 6,
+    "accepted_tokens": 4,
+    "target_passes": 3,
+}
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Place, str, str | None]]:
+    """Replaces language server and engine by one answer; what they were asked."""
+    calls: list[tuple[Place, str, str | None]] = []
+
+    async def fake(where: Place, text: str, pair: str | None) -> tuple[str, dict[str, object]]:
+        calls.append((where, text, pair))
+        return "a + b", {**NUMBERS}
+
+    monkeypatch.setattr("completion_server.cli_try.ask", fake)
+    return calls
+
+
+def test_try_as_json(tmp_path: Path, asked: list[tuple[Place, str, str | None]]) -> None:
+    path = tmp_path / "x.py"
+    path.write_text("def f(a, b):\n    return \n")
+    result = run("try", f"{path}:2:11", "--json", "--pair", "embedded")
+    assert json.loads(result.output) == {"text": "a + b", **NUMBERS}
+    assert asked == [(Place(path, 2, 11), path.read_text(), "embedded")]
+
+
+def test_try_shows_the_code_before_the_cursor_and_the_numbers(
+    tmp_path: Path, asked: list[tuple[Place, str, str | None]]
+) -> None:
+    path = tmp_path / "x.py"
+    path.write_text("def f(a, b):\n    return # todo\n")
+    shown = run("try", f"{path}:2:11").output
+    assert shown.startswith("def f(a, b):\n    return a + b\n")
+    assert "ttft_ms 12.5  e2e_ms 40  queue_ms 0.1  prompt_tokens 30" in shown

@@ -347,3 +347,14 @@ def test_without_a_terminal_progress_is_one_line_per_step(capsys: pytest.Capture
     captured = capsys.readouterr()
     assert captured.err == "embedded: downloading\nembedded: done\n"
     assert captured.out == ""
+
+
+def test_on_a_terminal_progress_is_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    with shown("embedded") as progress:
+        progress("downloading", 0.5)
+    captured = capsys.readouterr()
+    assert "embedded: downloading" in captured.err
+    assert "\x1b[" in captured.err
+    assert captured.out == ""
