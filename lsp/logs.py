@@ -8,7 +8,6 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import TextIO
 
 _OURS = ("lsp", "completion_server")
 
@@ -28,10 +27,12 @@ class PlaceOnlyFormatter(logging.Formatter):
 
 def configure_logging(log_file: str | None = None, level: int = logging.WARNING) -> None:
     """Replace all handlers by one. Raises `OSError` if `log_file` cannot be opened; a new one is the user's alone."""
-    stream: TextIO = sys.stderr
-    if log_file is not None:
-        stream = os.fdopen(os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8")
-    handler = logging.StreamHandler(stream)
+    handler: logging.Handler
+    if log_file is None:
+        handler = logging.StreamHandler(sys.stderr)
+    else:
+        os.close(os.open(log_file, os.O_WRONLY | os.O_CREAT, 0o600))
+        handler = logging.FileHandler(log_file, encoding="utf-8")
     handler.setFormatter(PlaceOnlyFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
