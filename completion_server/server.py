@@ -194,8 +194,7 @@ class Server:
                     connection.number, message, received, lambda reply: _soon(loop, connection.reply, reply)
                 )
             case Cancel(id=request):
-                if request in connection.ledger:
-                    self._backend.cancel(connection.number, request)
+                self._backend.cancel(connection.number, request)
             case CloseDocument(document=document):
                 self._backend.close_document(connection.number, document)
             case Status(id=request):

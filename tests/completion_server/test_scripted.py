@@ -42,6 +42,12 @@ class Desk:
         warm = Warm(request, Context("d", request, "", ""))
         self.backend.submit(client, warm, time.perf_counter(), self.replies.put)
 
+    def wait_until_running(self) -> None:
+        deadline = time.monotonic() + SOON
+        while self.backend.snapshot().running == 0:
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+
     def reply(self) -> EngineMessage:
         return self.replies.get(timeout=SOON)
 
@@ -90,6 +96,7 @@ def test_suggestion_ends_where_the_engine_would_end_it() -> None:
 def test_running_request_is_cancelled_at_once() -> None:
     desk = Desk(NEVER)
     desk.ask(1, "wait")
+    desk.wait_until_running()
     desk.backend.cancel(1, 1)
     reply = desk.reply()
     assert isinstance(reply, Cancelled)
@@ -100,6 +107,7 @@ def test_running_request_is_cancelled_at_once() -> None:
 def test_newer_request_for_the_document_supersedes() -> None:
     desk = Desk(NEVER, Rule("new"))
     desk.ask(1, "wait")
+    desk.wait_until_running()
     desk.ask(2)
     first, second = desk.reply(), desk.reply()
     assert isinstance(first, Cancelled)
@@ -155,8 +163,7 @@ def test_rule_that_makes_no_sense_fails_its_request_alone() -> None:
 def test_full_queue_is_overloaded_at_once() -> None:
     desk = Desk(NEVER)
     desk.ask(1, "wait")
-    while desk.backend.snapshot().running == 0:
-        time.sleep(0.001)
+    desk.wait_until_running()
     for request in range(2, MAX_QUEUE + 3):
         desk.ask(request, "wait", document=str(request))
     reply = desk.reply()

@@ -385,7 +385,7 @@ async def test_backend_that_does_not_stop_is_left_behind(
     client = await connected(runtime)
     asking = asyncio.create_task(client.complete(Context("d", 1, "silence", "")))
     await client.shutdown()
-    with pytest.raises(EngineUnavailable):
+    with pytest.raises(EngineUnavailable, match="is ending"):
         await asking
     await client.wait_closed()
     await serving
