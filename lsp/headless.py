@@ -1,0 +1,337 @@
+"""An editor without a screen: opens documents, types, and shows nobody what the language server suggests.
+
+It runs the real server as a process and speaks LSP to it over stdio, so what it measures is what an editor would get.
+For `foretype try`, the demonstration, the benchmarks and tests. Knows nothing of engines beyond the states that the
+server reports.
+"""
+
+import asyncio
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.client import LanguageClient
+
+from completion_server.errors import EngineUnavailable, ModelError
+from completion_server.protocol import State
+from lsp.reporter import STATUS
+from lsp.text import Position, Text
+from lsp.trace import METHOD as TRACE
+
+SERVER = (sys.executable, "-m", "lsp")
+STOP_TIMEOUT = 5.0  # seconds for the server to end by itself
+
+_LANGUAGES = {
+    ".c": "c",
+    ".cpp": "cpp",
+    ".cs": "csharp",
+    ".css": "css",
+    ".go": "go",
+    ".h": "c",
+    ".html": "html",
+    ".java": "java",
+    ".js": "javascript",
+    ".json": "json",
+    ".jsx": "javascriptreact",
+    ".kt": "kotlin",
+    ".lua": "lua",
+    ".md": "markdown",
+    ".php": "php",
+    ".py": "python",
+    ".rb": "ruby",
+    ".rs": "rust",
+    ".sh": "shellscript",
+    ".sql": "sql",
+    ".swift": "swift",
+    ".toml": "toml",
+    ".ts": "typescript",
+    ".tsx": "typescriptreact",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What one request brought. `text` is to be inserted at the cursor; empty: nothing is shown.
+
+    `key_ms` runs from the last edit that was sent (from the request, if none was sent since the one before) to the
+    reply. `trace` are the fields of `foretype/trace`: outcome, token counts, times.
+    """
+
+    text: str
+    key_ms: float
+    trace: Mapping[str, Any]
+
+
+class HeadlessEditor:
+    """Use as `async with HeadlessEditor(options) as editor`.
+
+    `options` are the `initializationOptions`; trace and status are switched on. `command` starts the server,
+    `environment` is the whole environment that it gets. Calls raise `EngineUnavailable` if the server has ended.
+    """
+
+    def __init__(
+        self,
+        options: Mapping[str, Any] | None = None,
+        *,
+        root: Path | None = None,
+        command: Sequence[str] = SERVER,
+        environment: Mapping[str, str] | None = None,
+        on_state: Callable[[State], None] | None = None,
+    ) -> None:
+        self.state: State | None = None  # the engine's newest
+        self.messages: list[str] = []  # that a person would have been shown
+        self._options = {**(options or {}), "trace": True, "status": True}
+        self._root = (root or Path.cwd()).resolve()
+        self._command = tuple(command)
+        self._environment = environment
+        self._on_state = on_state
+        self._client = _Client()
+        self._client.listen(STATUS, self._take_state)
+        self._client.listen(TRACE, self._take_trace)
+        self._client.listen(types.WINDOW_SHOW_MESSAGE, self._take_message)
+        self._traces: dict[Any, Mapping[str, Any]] = {}
+        self._moved = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        client = self._client
+        await client.start_io(*self._command, env=self._environment)
+        await client.initialize_async(
+            types.InitializeParams(
+                capabilities=types.ClientCapabilities(
+                    general=types.GeneralClientCapabilities(position_encodings=[types.PositionEncodingKind.Utf32]),
+                    text_document=types.TextDocumentClientCapabilities(
+                        inline_completion=types.InlineCompletionClientCapabilities()
+                    ),
+                ),
+                root_uri=self._root.as_uri(),
+                initialization_options=self._options,
+            )
+        )
+        client.initialized(types.InitializedParams())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._client.end()
+
+    async def wait_ready(self, timeout: float) -> None:  # noqa: ASYNC109 - it ends in an error of ours
+        """Wait until the engine has its models. Raises `ModelError` with what kept it from loading them, or
+        `EngineUnavailable` if there is none to be had.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                while self.state is None or self.state.phase != "ready":
+                    self._raise_trouble()
+                    await self._moved.wait()
+                    self._moved.clear()
+                return
+        raise EngineUnavailable(f"the engine was not ready after {timeout:g} s")
+
+    def open(self, path: Path, text: str, *, language: str = "", name: str = "") -> "Buffer":
+        """Open a document with the cursor at its end. It need not exist; `name` replaces the last part of its path."""
+        path = (path.parent / (name or path.name)).absolute()
+        buffer = Buffer(self, path.as_uri(), text)
+        self._client.text_document_did_open(
+            types.DidOpenTextDocumentParams(
+                types.TextDocumentItem(buffer.uri, language or language_of(path), buffer.version, text)
+            )
+        )
+        return buffer
+
+    # -- what the server sends -----------------------------------------------------------------------------------------
+
+    def _take_state(self, params: Any) -> None:
+        self.state = State(params.phase, params.pair, params.detail, params.fraction)
+        if self._on_state is not None:
+            self._on_state(self.state)
+        self._moved.set()
+
+    def _take_trace(self, params: Any) -> None:
+        self._traces[params.request] = _plain(params)
+
+    def _take_message(self, params: types.ShowMessageParams) -> None:
+        self.messages.append(params.message.removeprefix("Foretype: "))
+        self._moved.set()
+
+    def _raise_trouble(self) -> None:
+        if self.state is not None and self.state.phase == "failed":
+            raise ModelError(self.state.detail)
+        if self.messages and (self.state is None or self.state.phase not in ("starting", "loading")):
+            raise EngineUnavailable(self.messages[-1])
+        self._client.check_alive()
+
+    # -- what buffers send ---------------------------------------------------------------------------------------------
+
+    def _change(self, uri: str, version: int, start: Position, end: Position, text: str) -> None:
+        self._client.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(version, uri),
+                [types.TextDocumentContentChangePartial(types.Range(_wire(start), _wire(end)), text)],
+            )
+        )
+
+    def _close(self, uri: str) -> None:
+        self._client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    async def _ask(self, uri: str, cursor: Position, invoked: bool) -> tuple[str, Mapping[str, Any]]:
+        kind = types.InlineCompletionTriggerKind
+        params = types.InlineCompletionParams(
+            types.InlineCompletionContext(kind.Invoked if invoked else kind.Automatic),
+            types.TextDocumentIdentifier(uri),
+            _wire(cursor),
+        )
+        request, items = await self._client.ask(params)
+        trace = self._traces.pop(request, {})
+        return (str(items[0].insert_text) if items else ""), trace
+
+
+class Buffer:
+    """One open document and its cursor, both in code points."""
+
+    def __init__(self, editor: HeadlessEditor, uri: str, text: str) -> None:
+        self.uri = uri
+        self.version = 1
+        self._editor = editor
+        self._text = Text(text)
+        self.cursor = self._text.end
+        self._edited: float | None = None
+
+    @property
+    def text(self) -> str:
+        return str(self._text)
+
+    def move(self, line: int, column: int) -> None:
+        """Put the cursor at a position, both from 0. Editors tell a server nothing of that."""
+        self.cursor = Position(line, column)
+
+    def insert(self, text: str) -> None:
+        """Type or accept `text`: the cursor goes behind it."""
+        self._replace(self.cursor, text)
+
+    def delete_back(self, count: int = 1) -> None:
+        self._replace(self._text.back(self.cursor, count), "")
+
+    async def suggest(self, *, invoked: bool = False) -> Suggestion:
+        """Ask for a suggestion at the cursor, as on a key or (`invoked`) by hand."""
+        began, self._edited = self._edited or time.perf_counter(), None
+        text, trace = await self._editor._ask(self.uri, self.cursor, invoked)
+        return Suggestion(text, 1_000 * (time.perf_counter() - began), trace)
+
+    def close(self) -> None:
+        self._editor._close(self.uri)
+
+    def _replace(self, start: Position, text: str) -> None:
+        self.version += 1
+        self._edited = time.perf_counter()
+        self._editor._change(self.uri, self.version, start, self.cursor, text)
+        self.cursor = self._text.replace(start, self.cursor, text).new_end
+
+
+async def suggest_once(
+    path: Path,
+    text: str,
+    line: int,
+    column: int,
+    *,
+    pair: str | None = None,
+    timeout: float = 600.0,  # noqa: ASYNC109 - it ends in an error of ours
+) -> tuple[str, Mapping[str, Any]]:
+    """Open `text` as `path` and ask once, by hand, at `line` and `column`, both from 0.
+
+    Returns the suggestion ("" for none) and the fields of its trace. An engine is started if none runs.
+    """
+    async with HeadlessEditor({"pair": pair} if pair else {}) as editor:
+        await editor.wait_ready(timeout)
+        buffer = editor.open(path, text)
+        buffer.move(line, column)
+        suggestion = await buffer.suggest(invoked=True)
+        return suggestion.text, suggestion.trace
+
+
+def language_of(path: Path) -> str:
+    """The LSP language id that editors give to a file of this name."""
+    return _LANGUAGES.get(path.suffix.lower(), "plaintext")
+
+
+class _Client(LanguageClient):
+    """pygls' client, made safe: standard error is read, and a server that ended is an error with its last words."""
+
+    def __init__(self) -> None:
+        super().__init__("foretype-headless", "1")
+        self._last_words = ""
+        self._reading: asyncio.Task[None] | None = None
+        self._count = 0
+
+    def listen(self, method: str, callback: Callable[[Any], None]) -> None:
+        """Have `callback` called with the parameters of each notification `method`."""
+
+        def heard(params: Any) -> None:  # a function of its own, because pygls writes attributes on it
+            callback(params)
+
+        self.feature(method)(heard)
+
+    async def start_io(self, cmd: str, *args: str, **kwargs: Any) -> None:
+        await super().start_io(cmd, *args, **kwargs)
+        self._reading = asyncio.create_task(self._read_errors())
+
+    async def ask(self, params: types.InlineCompletionParams) -> tuple[str, Sequence[types.InlineCompletionItem]]:
+        """Ask for suggestions; the request's id and the items."""
+        self.check_alive()
+        self._count += 1
+        request = f"h{self._count}"
+        try:
+            reply = await self.protocol.send_request_async(types.TEXT_DOCUMENT_INLINE_COMPLETION, params, request)
+        except RuntimeError:  # how pygls says that the server has ended
+            self.check_alive()
+            raise
+        items = reply.items if isinstance(reply, types.InlineCompletionList) else reply or []
+        return request, items
+
+    def check_alive(self) -> None:
+        """Raises `EngineUnavailable` if the server has ended."""
+        if self._server is None or self._server.returncode is not None:
+            raise EngineUnavailable(f"the language server has ended: {self._last_words or 'it said nothing'}")
+
+    async def end(self) -> None:
+        """Have the server end, or end it."""
+        server = self._server
+        if server is None:
+            return
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT):
+                await self.shutdown_async(None)
+                self.exit(None)
+                await server.wait()
+        except (TimeoutError, OSError, RuntimeError, JsonRpcException):
+            with contextlib.suppress(ProcessLookupError):
+                server.kill()
+        await self.stop()  # type: ignore[no-untyped-call]
+        if self._reading is not None:
+            await self._reading
+
+    async def _read_errors(self) -> None:
+        if self._server is None or self._server.stderr is None:
+            return
+        async for line in self._server.stderr:
+            self._last_words = line.decode(errors="replace").strip() or self._last_words
+
+
+def _plain(value: Any) -> Any:
+    """pygls gives objects of messages that it does not know as named tuples."""
+    if hasattr(value, "_asdict"):
+        return {name: _plain(item) for name, item in value._asdict().items()}
+    return value
+
+
+def _wire(position: Position) -> types.Position:
+    return types.Position(position.line, position.column)
