@@ -44,11 +44,13 @@ class KvMemory:
             self._blocks[slot] = block
         return block
 
+    @torch.inference_mode()
     def copy(self, source: int, target: int, length: int) -> None:
         """Copy the first `length` positions of one slot into another. Same positions, so the copy is exact."""
         if length:
             self.block(target)[:, :, :, :length].copy_(self.block(source)[:, :, :, :length])
 
+    @torch.inference_mode()
     def poison(self, slot: int, start: int) -> None:
         """Fill the positions from `start` on with NaN: tests use it to show that stale entries are never read."""
         self.block(slot)[:, :, :, start:].fill_(float("nan"))

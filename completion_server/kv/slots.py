@@ -129,6 +129,7 @@ class SlotTable:
     def _copy(self, donor: Slot, cached: int, parked: list[Slot], tokens: Sequence[int]) -> Lease:
         """Lease the emptiest or oldest parked slot, to be filled with the head that `donor` shares."""
         place = min(parked, key=lambda slot: (bool(slot.target.tokens), slot.used_at))
+        self.evictions += bool(place.target.tokens)
         if place is donor or cached == 0:
             draft = min(max(0, len(tokens) - 1), common_prefix(place.draft.tokens, tokens))
             return Lease(place, cached if place is donor else 0, draft)
@@ -138,8 +139,6 @@ class SlotTable:
     def _take(self, lease: Lease, owner: int) -> None:
         slot = lease.slot
         source = slot if lease.copy_from is None else self.slots[lease.copy_from]
-        if len(slot.target) > lease.cached and lease.cached == 0:
-            self.evictions += 1
         slot.target.tokens = source.target.tokens[: lease.cached]
         slot.draft.tokens = source.draft.tokens[: lease.draft_cached]
         self._clock += 1

@@ -60,7 +60,7 @@ def attention(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    attention_mask: Tensor | None,
+    _mask: Tensor | None,
     *,
     ragged: RaggedBatch | Probe | None = None,
     scaling: float | None = None,

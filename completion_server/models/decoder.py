@@ -38,7 +38,8 @@ class Decoder:
         model.set_attn_implementation(attention.NAME)
         if model.config._attn_implementation != attention.NAME:
             raise UnsupportedModel(f"{model.config.model_type} models do not let their attention be exchanged")
-        self.model = model.eval()
+        model.eval()  # type: ignore[no-untyped-call]
+        self.model = model
         self.device = model.device
         self.dtype = model.dtype
         self.kv_shape = self._probe()

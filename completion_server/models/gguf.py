@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
 from completion_server.errors import UnsupportedModel
@@ -24,7 +24,7 @@ def convert(gguf: Path, out: Path, progress: Progress) -> None:
 
     Raises UnsupportedModel if transformers cannot read it. The caller makes the write atomic.
     """
-    transformers_logging.disable_progress_bar()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         progress("reading the tokenizer", 0.0)
         tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
@@ -42,11 +42,11 @@ def convert(gguf: Path, out: Path, progress: Progress) -> None:
     progress("done", 1.0)
 
 
-def _forget_quantization(model: torch.nn.Module) -> None:
+def _forget_quantization(model: PreTrainedModel) -> None:
     """The weights are plain fp32 now, but the model still calls itself quantized and would refuse to be saved."""
     for name in ("hf_quantizer", "quantization_method"):
         if hasattr(model, name):
             delattr(model, name)
-    model.is_quantized = False  # type: ignore[assignment]
+    model.is_quantized = False
     if hasattr(model.config, "quantization_config"):
-        del model.config.quantization_config  # type: ignore[union-attr]
+        del model.config.quantization_config

@@ -42,8 +42,8 @@ def load(folder: Path, device: torch.device, dtype: torch.dtype) -> LoadedModel:
     Raises ModelNotFound, UnsafeModel or UnsupportedModel.
     """
     _check_files(folder)
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     tokenizer = _load_tokenizer(folder)
     try:
         model = AutoModelForCausalLM.from_pretrained(
@@ -51,13 +51,14 @@ def load(folder: Path, device: torch.device, dtype: torch.dtype) -> LoadedModel:
         )
     except (ValueError, OSError, KeyError) as error:
         raise UnsupportedModel(f"transformers cannot load {folder.name}: {_first_line(error)}") from error
-    return LoadedModel(wrap(model.to(device)), tokenizer, max_positions(model))
+    model.to(device)  # type: ignore[arg-type]
+    return LoadedModel(wrap(model), tokenizer, max_positions(model))
 
 
 def wrap(model: PreTrainedModel) -> Decoder:
     """Put `model` on our KV memory and compare it with what it computed before. Raises UnsupportedModel."""
     _check_rope(model)
-    model.eval()
+    model.eval()  # type: ignore[no-untyped-call]
     width = int(model.config.get_text_config().vocab_size)
     tokens = [(7 * i + 3) % width for i in range(12)]
     with torch.inference_mode():

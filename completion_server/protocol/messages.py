@@ -165,7 +165,8 @@ class Delta:
 class Usage:
     """Counters and times of one request. Token counts are the target's; the draft model's begin with `draft_`.
 
-    `cached_tokens + computed_tokens == prompt_tokens`. Times start when the frame was received.
+    In a `Result`, `cached_tokens + computed_tokens == prompt_tokens`. `target_passes` are those that gave tokens,
+    `prefill_passes` those that only fed the prompt. Times start when the frame was received.
     """
 
     prompt_tokens: int = 0
@@ -179,6 +180,7 @@ class Usage:
     drafted_by: dict[str, int] = field(default_factory=dict)
     accepted_by: dict[str, int] = field(default_factory=dict)
     target_passes: int = 0
+    prefill_passes: int = 0
     queue_ms: float = 0.0
     ttft_ms: float = 0.0
     e2e_ms: float = 0.0

@@ -9,7 +9,9 @@ tokens = st.lists(st.integers(0, 2), max_size=40)
 @given(tokens, tokens, tokens)
 def test_it_is_the_longest_common_prefix(head: list[int], a: list[int], b: list[int]) -> None:
     left, right = head + a, head + b
-    expected = next((i for i, (x, y) in enumerate(zip(left, right, strict=False)) if x != y), min(len(left), len(right)))
+    expected = next(
+        (i for i, (x, y) in enumerate(zip(left, right, strict=False)) if x != y), min(len(left), len(right))
+    )
     assert common_prefix(left, right) == expected
 
 

@@ -1,0 +1,103 @@
+"""One request on its way through the engine, and the registry of those that are alive.
+
+The event-loop thread creates and cancels jobs, the engine thread works on them: `cancelled` is the only field that
+both write to, and it only ever goes from None to a reason. Knows nothing of tokens or passes.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from completion_server.backend import Reply
+from completion_server.protocol import Complete, EngineMessage, Warm
+
+CancelReason = Literal["client", "superseded", "shutdown"]
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """`received` is `time.perf_counter()` of the moment when the request's frame was complete."""
+
+    key: int
+    client: int
+    request: Complete | Warm
+    received: float
+    reply: Reply
+    on_close: Callable[["Job"], None]
+    cancelled: CancelReason | None = None
+    closed: bool = False
+
+    @property
+    def document(self) -> tuple[int, str]:
+        return self.client, self.request.context.document
+
+    @property
+    def background(self) -> bool:
+        return isinstance(self.request, Warm)
+
+    def cancel(self, reason: CancelReason) -> None:
+        """Ask the engine to stop before its next pass; the first reason stays."""
+        if self.cancelled is None:
+            self.cancelled = reason
+
+    def finish(self, message: EngineMessage) -> None:
+        """Send the last reply. Raises RuntimeError if there was one already: a client must never get two."""
+        if self.closed:
+            raise RuntimeError("a request was answered twice")
+        self.closed = True
+        self.on_close(self)
+        self.reply(message)
+
+
+class JobRegistry:
+    """The jobs that have not had their last reply. Safe to use from any thread."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._jobs: dict[int, Job] = {}
+        self._lock = threading.Lock()
+        self._next_key = 1
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def open(self, client: int, request: Complete | Warm, received: float, reply: Reply) -> Job | None:
+        """Register a request, None if `limit` jobs are alive already.
+
+        A newer request for the same document supersedes the older one, and any `Complete` of a client the warm-ups
+        of that client: a person typing is never behind a guess about where they will type.
+        """
+        with self._lock:
+            for other in self._jobs.values():
+                same_document = other.document == (client, request.context.document)
+                overtaken = other.background and other.client == client and isinstance(request, Complete)
+                if overtaken or (same_document and (other.background or isinstance(request, Complete))):
+                    other.cancel("superseded")
+            if sum(1 for job in self._jobs.values() if job.cancelled is None) >= self._limit:
+                return None
+            job = Job(self._next_key, client, request, received, reply, self.close)
+            self._next_key += 1
+            self._jobs[job.key] = job
+            return job
+
+    def close(self, job: Job) -> None:
+        with self._lock:
+            self._jobs.pop(job.key, None)
+
+    def cancel(self, client: int, request_id: int) -> None:
+        with self._lock:
+            for job in self._jobs.values():
+                if job.client == client and job.request.id == request_id:
+                    job.cancel("client")
+
+    def cancel_client(self, client: int) -> None:
+        with self._lock:
+            for job in self._jobs.values():
+                if job.client == client:
+                    job.cancel("client")
+
+    def cancel_all(self) -> None:
+        with self._lock:
+            for job in self._jobs.values():
+                job.cancel("shutdown")

@@ -1,0 +1,146 @@
+"""From settings to an engine that is ready: choose the pair, load and check the models, measure, rehearse.
+
+Everything slow happens here, so that the first request is as fast as the hundredth. Knows nothing of threads or
+sockets; progress goes to a callback.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from tokenizers import Tokenizer
+
+from completion_server import pairs, pull
+from completion_server.engine.costs import measure
+from completion_server.engine.engine import Engine
+from completion_server.engine.job import Job
+from completion_server.engine.pair import DraftModelParts, LoadedPair
+from completion_server.errors import PairMismatch, SettingsError
+from completion_server.kv.slots import SlotTable
+from completion_server.models import loader
+from completion_server.models.device import choose_device, choose_dtype, free_memory
+from completion_server.models.loader import LoadedModel, TokenizerFiles
+from completion_server.prompts import Layout, PromptBudget, detect
+from completion_server.protocol import Complete, Context, Limits
+from completion_server.settings import EngineSettings
+from completion_server.tokenization import TextTokenizer
+from speculative import AdaptivePolicy, FixedPolicy, TokenBytes
+
+Progress = Callable[[str, float], None]
+
+MAX_NEW = 256  # tokens of the context that the prompt leaves for the suggestion
+SPARE = 32  # positions behind the context where drafts may be written that will be rolled back
+CHUNK = {"cpu": 128, "cuda": 512}  # tokens between two looks at the cancel flag: about a tenth of a second
+
+
+def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> Engine:
+    """Load what `settings` ask for. Raises SettingsError, DeviceError or a ModelError, each saying what to do."""
+    device = choose_device(settings.device)
+    free = free_memory(device) if device.type == "cuda" else None
+    pair = pairs.choose(pairs.load_pairs(), settings.pair, settings.target, settings.draft, free)
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    dtype = choose_dtype(settings.dtype, device)
+    progress(f"loading {pair.target}", 0.05)
+    target = loader.load(pull.locate(pair.target), device, dtype)
+    draft = None
+    if pair.draft is not None:
+        progress(f"loading {pair.draft}", 0.5)
+        draft = loader.load(pull.locate(pair.draft), device, dtype)
+        check_vocabularies(target.tokenizer, draft.tokenizer)
+    progress("measuring passes", 0.7)
+    loaded = assemble(pair, target, draft, settings)
+    chunk = settings.chunk_tokens or CHUNK[device.type]
+    progress("rehearsing", 0.9)
+    _rehearse(Engine(loaded, chunk_tokens=chunk))
+    loaded.slots.clear()
+    return Engine(loaded, chunk_tokens=chunk)
+
+
+def assemble(pair: pairs.Pair, target: LoadedModel, draft: LoadedModel | None, settings: EngineSettings) -> LoadedPair:
+    """Put loaded models together: memory within the budget, tokenizer, layout, measured costs."""
+    text = TextTokenizer(
+        Tokenizer.from_str(target.tokenizer.json),
+        special_ids=[target.tokenizer.bos_id] if target.tokenizer.bos_id is not None else [],
+        end_ids=sorted(target.tokenizer.eos_ids),
+    )
+    family, warning = detect(text, name="" if pair.layout == "auto" else pair.layout, model=pair.target.name)
+    context = min(settings.context_tokens, target.max_positions, draft.max_positions if draft else 1 << 30)
+    sizes = _Sizes.fit(target, draft, context, settings)
+    memory = target.decoder.memory(sizes.slots, context + SPARE)
+    draft_parts = None
+    if draft is not None and pair.draft is not None:
+        draft_memory = draft.decoder.memory(sizes.slots, context + SPARE)
+        vocab = min(draft.tokenizer.real_size, target.tokenizer.real_size)
+        draft_parts = DraftModelParts(str(pair.draft), draft.decoder, draft_memory, vocab)
+    costs = measure(target.decoder, memory, draft_parts)
+    return LoadedPair(
+        name=pair.name,
+        target_name=str(pair.target),
+        target=target.decoder,
+        memory=memory,
+        draft=draft_parts,
+        drafters=pair.drafters,
+        slots=SlotTable(sizes.slots, context + SPARE),
+        text=text,
+        token_bytes=TokenBytes(text.vocabulary),
+        vocab_size=text.real_size,
+        layout=Layout(family, text),
+        budget=PromptBudget().within(context - min(MAX_NEW, context // 2)),
+        healing=pair.healing,
+        policy=AdaptivePolicy(costs) if settings.drafting else FixedPolicy(0),
+        costs=costs,
+        context_tokens=context,
+        kv_budget_bytes=sizes.budget_bytes,
+        notes=(warning,) if warning else (),
+    )
+
+
+def check_vocabularies(target: TokenizerFiles, draft: TokenizerFiles) -> None:
+    """A draft's tokens must be the target's, id for id; padding behind them may differ, and so may its length.
+
+    Raises PairMismatch.
+    """
+    target_tokens = Tokenizer.from_str(target.json).get_vocab(with_added_tokens=True)
+    draft_tokens = Tokenizer.from_str(draft.json).get_vocab(with_added_tokens=True)
+    different = sum(1 for token, index in draft_tokens.items() if target_tokens.get(token) != index)
+    if different:
+        raise PairMismatch(
+            f"the draft's tokenizer is not the target's: {different} of its {len(draft_tokens)} tokens differ; "
+            "choose a draft of the same family, or --draft n-gram"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    slots: int
+    budget_bytes: int
+
+    @classmethod
+    def fit(cls, target: LoadedModel, draft: LoadedModel | None, context: int, settings: EngineSettings) -> "_Sizes":
+        """As many slots as were asked for, or as the memory budget allows; at least one."""
+        per_slot = _slot_bytes(target, context) + (_slot_bytes(draft, context) if draft else 0)
+        budget = settings.kv_budget.resolve(free_memory(target.decoder.device))
+        slots = min(settings.slots, budget // per_slot)
+        if slots < 1:
+            raise SettingsError(
+                f"keys and values of one document of {context} tokens need {per_slot >> 20} MiB but the budget is "
+                f"{budget >> 20} MiB; raise kv_budget or lower context_tokens"
+            )
+        return cls(slots, budget)
+
+
+def _slot_bytes(model: LoadedModel, context: int) -> int:
+    decoder = model.decoder
+    return decoder.kv_shape.position_bytes(decoder.dtype) * (context + SPARE)
+
+
+def _rehearse(engine: Engine) -> None:
+    """One request from end to end: whatever is prepared lazily somewhere is prepared now, and a fault shows here."""
+    replies: list[object] = []
+    context = Context("rehearsal", 0, "def add(left, right):\n    return left", "\n", language="python")
+    request = Complete(1, context, Limits(max_tokens=8, max_lines=2))
+    engine.add(Job(0, 0, request, 0.0, replies.append, on_close=lambda _: None))
+    while engine.busy:
+        engine.step()
+    engine.disconnect(0)

@@ -1,0 +1,163 @@
+"""Whole engines over tiny random models in float64, driven step by step."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer
+
+from completion_server.engine.engine import Engine
+from completion_server.engine.job import Job
+from completion_server.engine.loading import assemble
+from completion_server.engine.pair import LoadedPair
+from completion_server.kv.slots import SlotTable
+from completion_server.models.tiny import tiny_model, tiny_tokenizer
+from completion_server.pairs import ModelRef, Pair
+from completion_server.protocol import (
+    Cancelled,
+    Complete,
+    Context,
+    Decoding,
+    EngineMessage,
+    Error,
+    Limits,
+    Result,
+    Warm,
+    Warmed,
+)
+from completion_server.settings import EngineSettings, MemoryBudget
+from speculative import AdaptivePolicy, Policy
+
+FOLDER = ModelRef("folder", "/tiny")
+LIMITS = Limits(max_tokens=24, max_lines=99)
+GREEDY = Decoding()
+LAST = Result | Warmed | Cancelled | Error
+
+
+@dataclass
+class Asked:
+    """A request on its way: the job, and every reply that came."""
+
+    job: Job
+    replies: list[EngineMessage] = field(default_factory=list)
+
+    @property
+    def last(self) -> EngineMessage:
+        """The one last reply."""
+        last = [reply for reply in self.replies if isinstance(reply, LAST)]
+        assert len(last) == 1, f"{len(last)} last replies"
+        assert self.replies[-1] is last[0], "something came after the last reply"
+        return last[0]
+
+    @property
+    def result(self) -> Result:
+        assert isinstance(self.last, Result), self.last
+        return self.last
+
+
+class Driver:
+    """An engine with requests to it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._keys = 0
+
+    def submit(
+        self,
+        before: str,
+        after: str = "",
+        *,
+        client: int = 1,
+        document: str = "a.py",
+        warm: bool = False,
+        limits: Limits = LIMITS,
+        decoding: Decoding = GREEDY,
+        stream: bool = False,
+    ) -> Asked:
+        self._keys += 1
+        context = Context(document, self._keys, before, after, language="python")
+        request: Complete | Warm = (
+            Warm(self._keys, context) if warm else Complete(self._keys, context, limits, decoding, stream)
+        )
+        asked = Asked(Job(self._keys, client, request, 0.0, lambda _: None, on_close=lambda _: None))
+        asked.job.reply = asked.replies.append
+        self.engine.add(asked.job)
+        return asked
+
+    def run(self) -> None:
+        while self.engine.busy:
+            self.engine.step()
+
+    def ask(self, before: str, after: str = "", **options: Any) -> Result:
+        asked = self.submit(before, after, **options)
+        self.run()
+        return asked.result
+
+    def poison_stale(self) -> None:
+        """Fill everything that the books do not call valid with NaN."""
+        for slot in self.engine.pair.slots.slots:
+            self.engine.pair.memory.poison(slot.index, len(slot.target))
+            if self.engine.pair.draft is not None:
+                self.engine.pair.draft.memory.poison(slot.index, len(slot.draft))
+
+
+MakeDriver = Callable[..., Driver]
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Tokenizer:
+    return tiny_tokenizer()
+
+
+@pytest.fixture(scope="session")
+def load_tiny(tokenizer: Tokenizer) -> Callable[..., LoadedPair]:
+    """Assembled pairs, each made once: what is slow about them is the same for every engine."""
+
+    @functools.cache
+    def load(
+        *,
+        draft: bool = False,
+        slots: int = 3,
+        context: int = 1024,
+        healing: bool = True,
+        drafters: tuple[str, ...] = ("tail", "n-gram"),
+        fim: bool = False,
+        padded_to: int | None = None,
+        draft_padded_to: int | None = None,
+        architecture: str = "llama",
+        draft_seed: int = 2,
+        draft_layers: int = 1,
+    ) -> LoadedPair:
+        tokens = tiny_tokenizer(fim=True) if fim else tokenizer
+        named = (*drafters, "model") if draft else drafters
+        pair = Pair("tiny", FOLDER, FOLDER if draft else None, named, healing=healing)
+        target = tiny_model(tokens, seed=1, padded_to=padded_to, architecture=architecture)
+        small = tiny_model(tokens, seed=draft_seed, layers=draft_layers, padded_to=draft_padded_to) if draft else None
+        settings = EngineSettings(slots=slots, context_tokens=context, kv_budget=MemoryBudget(bytes=1 << 28))
+        return assemble(pair, target, small, settings)
+
+    return load
+
+
+@pytest.fixture
+def make_driver(load_tiny: Callable[..., LoadedPair]) -> MakeDriver:
+    """`make_driver(draft=True, chunk=…, policy=…)`: every call is a fresh engine with the same weights."""
+
+    def make(*, chunk: int = 16, policy: Policy | None = None, **options: Any) -> Driver:
+        loaded = load_tiny(**options)
+        count, capacity = len(loaded.slots.slots), loaded.memory.capacity
+        draft = loaded.draft
+        fresh = replace(
+            loaded,
+            slots=SlotTable(count, capacity),
+            memory=loaded.target.memory(count, capacity),
+            draft=replace(draft, memory=draft.decoder.memory(count, capacity)) if draft else None,
+            policy=policy or AdaptivePolicy(loaded.costs),
+        )
+        driver = Driver(Engine(fresh, chunk_tokens=chunk))
+        driver.poison_stale()
+        return driver
+
+    return make
