@@ -13,10 +13,7 @@ from typing import Final, TypeVar
 from completion_server import __version__
 from completion_server.errors import (
     EngineUnavailable,
-    ForetypeError,
     ProtocolError,
-    RequestCancelled,
-    RequestError,
     VersionMismatch,
 )
 from completion_server.launch import Launched, launch
@@ -48,6 +45,7 @@ from completion_server.protocol import (
 )
 from completion_server.protocol.codec import claimed_protocol, decode
 from completion_server.protocol.frames import MAX_FRAME, frame, read_frame
+from completion_server.refusal import refusal_of
 
 logger = logging.getLogger(__name__)
 
@@ -238,7 +236,7 @@ class EngineClient:
             self._waiting.pop(request.id, None)
         if isinstance(answer, expected):
             return answer
-        raise _refusal(answer)
+        raise refusal_of(answer)
 
     def _send(self, message: ClientMessage) -> None:
         data = frame(message)
@@ -307,28 +305,4 @@ def _read_welcome(payload: bytes | None) -> Welcome:
     message = decode(payload)
     if isinstance(message, Welcome):
         return message
-    raise _refusal(message)
-
-
-def _refusal(message: Message) -> ForetypeError:
-    """The exception that a reply other than the wanted one stands for."""
-    match message:
-        case Cancelled(reason="shutdown"):
-            return EngineUnavailable("the engine is ending")
-        case Cancelled(reason=reason):
-            return RequestCancelled(f"the request was cancelled ({reason})")
-        case Error(code=code, message=text):
-            return _error_classes().get(code, RequestError)(text)
-        case _:
-            return ProtocolError(f"unexpected {type(message).__name__}")
-
-
-def _error_classes() -> dict[str, type[ForetypeError]]:
-    """Error classes by code. The root's code stands for one request that failed for an internal reason."""
-    classes: dict[str, type[ForetypeError]] = {}
-    pending: list[type[ForetypeError]] = [*ForetypeError.__subclasses__()]
-    while pending:
-        error_class = pending.pop()
-        classes[error_class.code] = error_class
-        pending.extend(error_class.__subclasses__())
-    return classes
+    raise refusal_of(message)

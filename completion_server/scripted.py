@@ -4,14 +4,11 @@ For tests of front ends and for demonstrations. It keeps every promise of `Backe
 requests supersede, cancels are seen between two chunks) and measures nothing: it counts a code point as a token and
 knows no limit of tokens.
 
-`python -m completion_server.scripted --script FILE.json` serves one. The file is a `Script` as JSON, for example
-
-    {"rules": [{"match": "return ", "text": "a + b\\n"}, {"text": "", "error": "overloaded"}], "load_ms": 200}
+`python -m completion_server.scripted --script FILE.json` serves one.
 """
 
 import argparse
 import asyncio
-import json
 import logging
 import os
 import sys
@@ -19,14 +16,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal
 
 from completion_server.backend import Reply, Snapshot
 from completion_server.ending import Ending
-from completion_server.errors import ForetypeError, ModelError, Overloaded, RequestError, SettingsError
+from completion_server.errors import ForetypeError, ModelError, Overloaded, RequestError
 from completion_server.instance import Running
 from completion_server.protocol import (
     Cancelled,
@@ -41,33 +38,15 @@ from completion_server.protocol import (
     Warm,
     Warmed,
 )
+from completion_server.script import Rule as Rule
+from completion_server.script import Script as Script
+from completion_server.script import read_script
 from completion_server.server import serve
 
 PAIR: Final = "scripted"
 MAX_QUEUE: Final = 64
 
 _Reason = Literal["client", "superseded", "shutdown"]
-_Record = TypeVar("_Record")
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What to say where the text before the cursor ends with `match`."""
-
-    text: str = ""  # as a model would go on: where the suggestion ends in it is found as in the real engine
-    match: str = ""  # the empty one always matches
-    delay_ms: float = 0.0  # before each chunk
-    chunks: int = 1  # so many pieces of about equal length, each with a `Delta`
-    error: str | None = None  # answer with this error code, after one delay
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """`rules` in order of preference; where none matches nothing is suggested."""
-
-    rules: tuple[Rule, ...] = ()
-    load_ms: float = 0.0
-    load_error: str | None = None  # loading ends in phase "failed" with this detail
 
 
 @dataclass(slots=True, eq=False)
@@ -284,28 +263,6 @@ def _usage(job: _Job, said: int, began: float, first: float | None) -> Usage:
         ttft_ms=1_000 * ((first or now) - job.received),
         e2e_ms=1_000 * (now - job.received),
     )
-
-
-# -- from a file ---------------------------------------------------------------------------------------------------
-
-
-def read_script(text: str) -> Script:
-    """A script from its JSON. Raises `SettingsError` that names what is unknown."""
-    try:
-        data = json.loads(text)
-    except ValueError as error:
-        raise SettingsError(f"the script is not JSON: {error}") from None
-    script = _record(Script, data)
-    if not isinstance(script.rules, list | tuple):
-        raise SettingsError("the rules of a script are a list")
-    return replace(script, rules=tuple(_record(Rule, rule) for rule in script.rules))
-
-
-def _record(record: type[_Record], data: Any) -> _Record:
-    known = {field.name for field in fields(record)}  # type: ignore[arg-type]
-    if not isinstance(data, dict) or not data.keys() <= known:
-        raise SettingsError(f"a {record.__name__.lower()} is a JSON object of {', '.join(sorted(known))}")
-    return record(**data)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,57 +1,25 @@
-"""The engine process around a backend: who connects, what is passed to the backend, and when it all ends.
+"""The life of the engine's process around a backend.
 
-`Server` passes messages between connections and the backend. `serve` is the life of the process: it claims the runtime
-folder, accepts clients before the backend has loaded anything, and ends on a signal, a client's `Shutdown`, after idle
-time or with the process that started it. The end takes at most `STOP_TIMEOUT` and two seconds, whatever the backend
-does. Knows nothing of models.
+It claims the runtime folder, accepts clients before the backend has loaded anything, and ends on a signal, a client's
+`Shutdown`, after idle time or with the process that started it. The end takes a few seconds at most, whatever the
+backend does. Knows nothing of messages (see `hub`) and models.
 """
 
 import asyncio
 import logging
 import os
 import signal
-import socket
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
-from completion_server import __version__
 from completion_server.backend import Backend
-from completion_server.connection import Connection
-from completion_server.errors import ProtocolError
+from completion_server.hub import Hub
 from completion_server.instance import Running, claim
 from completion_server.paths import RuntimePaths, runtime_paths
-from completion_server.peer import same_user
-from completion_server.protocol import (
-    PROTOCOL_VERSION,
-    Cancel,
-    Cancelled,
-    CloseDocument,
-    Complete,
-    EngineMessage,
-    Goodbye,
-    Message,
-    Shutdown,
-    State,
-    Status,
-    StatusReply,
-    Usage,
-    Warm,
-    Welcome,
-)
-from completion_server.protocol.bounds import MAX_LINE
-from completion_server.protocol.frames import MAX_FRAME
 
 logger = logging.getLogger(__name__)
 
-MAX_CLIENTS: Final = 64
-STOP_TIMEOUT: Final = 3.0
-"""Seconds that the backend has to answer what is open."""
-
-_HANG_UP_TIMEOUT: Final = 1.0
 _PARENT_INTERVAL: Final = 0.5
 
 
@@ -73,186 +41,26 @@ async def serve(
     with claim(paths or runtime_paths(), pair) as claimed:
         if isinstance(claimed, Running):
             return claimed
-        server = Server(backend)
+        hub = Hub(backend)
         watchers = []
-        try:
-            await server.start(claimed)
-            if exit_after_idle_s is not None:
-                watchers.append(asyncio.create_task(_end_when_idle(server, exit_after_idle_s)))
-            if parent_pid is not None:
-                watchers.append(asyncio.create_task(_end_with_parent(server, parent_pid)))
-            with _signals_end(server):
+        with _signals_end(hub):
+            try:
+                await hub.start(claimed)
+                if exit_after_idle_s is not None:
+                    watchers.append(asyncio.create_task(_end_when_idle(hub, exit_after_idle_s)))
+                if parent_pid is not None:
+                    watchers.append(asyncio.create_task(_end_with_parent(hub, parent_pid)))
                 logger.info("engine %d ready for clients", os.getpid())
-                await server.wait_for_end()
-                await server.stop()
-        finally:
-            for watcher in watchers:
-                watcher.cancel()
-            await server.stop()
+                await hub.wait_for_end()
+            finally:
+                for watcher in watchers:
+                    watcher.cancel()
+                await hub.stop()
     return None
 
 
-class Server:
-    """Connections on one side, a backend on the other. All methods belong to the event loop's thread."""
-
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-        self._started = time.monotonic()
-        self._last_message = self._started
-        self._listener: asyncio.Server | None = None
-        self._clients = 0  # ever, which numbers them
-        self._connections: dict[int, Connection] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._shutdowns: dict[int, set[int]] = {}  # client → ids of its Shutdown requests
-        self._end = asyncio.Event()
-        self._stopping = False
-
-    async def start(self, listener: socket.socket) -> None:
-        """Accept clients, then let the backend load."""
-        self._listener = await asyncio.start_unix_server(self._accept, sock=listener, limit=MAX_FRAME)
-        loop = asyncio.get_running_loop()
-        self._backend.start(lambda state: _soon(loop, self._announce, state))
-
-    def end(self, why: str) -> None:
-        """Ask for the end; `wait_for_end` returns."""
-        if not self._end.is_set():
-            logger.info("ending: %s", why)
-            self._end.set()
-
-    async def wait_for_end(self) -> None:
-        await self._end.wait()
-
-    async def stop(self) -> None:
-        """Answer what is open, hang up and stop the backend. Takes a bounded time; a second call does nothing."""
-        if self._stopping:
-            return
-        self._stopping = True
-        if self._listener is not None:
-            self._listener.close()
-        await _stop_backend(self._backend)
-        connections = tuple(self._connections.values())
-        for connection in connections:
-            connection.cancel_open(spare=self._shutdowns.get(connection.number, ()))
-        for number, requests in self._shutdowns.items():
-            for request in requests:
-                if number in self._connections:
-                    self._connections[number].reply(Goodbye(request))
-        await asyncio.gather(*(connection.close(_HANG_UP_TIMEOUT) for connection in connections))
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def idle_seconds(self) -> float:
-        """Since the last request ended or the last message came."""
-        return min(self._backend.idle_seconds(), time.monotonic() - self._last_message)
-
-    # -- one client ------------------------------------------------------------------------------------------------
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._tasks) >= MAX_CLIENTS or not same_user(writer.get_extra_info("socket")):
-            logger.warning("a connection was refused: %d clients, or another user's process", len(self._tasks))
-            writer.transport.abort()
-            return
-        self._clients += 1
-        task = asyncio.create_task(self._attend(Connection(self._clients, reader, writer)))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _attend(self, connection: Connection) -> None:
-        try:
-            if not await connection.greet(self._welcome):
-                return
-            self._connections[connection.number] = connection
-            logger.info("client %d (%s) connected", connection.number, connection.name)
-            while (received := await connection.receive()) is not None:
-                self._last_message = time.monotonic()
-                self._take(connection, *received)
-        finally:
-            if self._connections.pop(connection.number, None) is not None:
-                self._backend.disconnect(connection.number)
-                logger.info("client %d (%s) left", connection.number, connection.name)
-            await connection.close(_HANG_UP_TIMEOUT)
-
-    def _take(self, connection: Connection, message: Message, received: float) -> None:
-        request = message.id if isinstance(message, Complete | Warm | Status | Shutdown) else 0
-        if request and not connection.open(request):
-            return
-        try:
-            self._dispatch(connection, message, received)
-        # Whatever one message causes, it costs that request alone.
-        except Exception as error:
-            logger.error("%s of client %d failed: %s", type(message).__name__, connection.number, type(error).__name__)
-            connection.fail(request, error)
-
-    def _dispatch(self, connection: Connection, message: Message, received: float) -> None:
-        match message:
-            case Complete() | Warm() if self._stopping:
-                connection.reply(Cancelled(message.id, reason="shutdown", usage=Usage()))
-            case Complete() | Warm():
-                loop = asyncio.get_running_loop()
-                self._backend.submit(
-                    connection.number, message, received, lambda reply: _soon(loop, connection.reply, reply)
-                )
-            case Cancel(id=request):
-                self._backend.cancel(connection.number, request)
-            case CloseDocument(document=document):
-                self._backend.close_document(connection.number, document)
-            case Status(id=request):
-                connection.reply(self._status(request))
-            case Shutdown(id=request):
-                self._shutdowns.setdefault(connection.number, set()).add(request)
-                self.end(f"client {connection.number} ({connection.name}) asked for it")
-            case _:
-                connection.refuse(ProtocolError(f"{type(message).__name__} is not for the engine at this point"))
-
-    # -- what the engine says of itself ----------------------------------------------------------------------------
-
-    def _announce(self, state: State) -> None:
-        for connection in self._connections.values():
-            connection.send(_presentable(state))
-
-    def _welcome(self) -> Welcome:
-        return Welcome(
-            protocol=PROTOCOL_VERSION, version=__version__, pid=os.getpid(), state=_presentable(self._backend.state)
-        )
-
-    def _status(self, request: int) -> StatusReply:
-        facts = self._backend.snapshot()
-        return StatusReply(
-            id=request,
-            pid=os.getpid(),
-            version=__version__,
-            uptime_s=time.monotonic() - self._started,
-            state=_presentable(self._backend.state),
-            device=facts.device,
-            dtype=facts.dtype,
-            target=facts.target,
-            draft=facts.draft,
-            drafters=facts.drafters,
-            clients=len(self._connections),
-            running=facts.running,
-            queued=facts.queued,
-            slots_used=facts.slots_used,
-            slots_total=facts.slots_total,
-            kv_bytes=facts.kv_bytes,
-            kv_budget_bytes=facts.kv_budget_bytes,
-            completed=facts.completed,
-            cancelled=facts.cancelled,
-            failed=facts.failed,
-            wasted_tokens=facts.wasted_tokens,
-        )
-
-
-def _presentable(state: State) -> State:
-    """With a detail that fits the protocol: it may be the text of any exception."""
-    return replace(state, detail=state.detail[:MAX_LINE])
-
-
-# -- when it ends --------------------------------------------------------------------------------------------------
-
-
 @contextmanager
-def _signals_end(server: Server) -> Iterator[None]:
+def _signals_end(hub: Hub) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     # An ignored signal stays ignored: that is what nohup asks for.
     caught = [
@@ -261,7 +69,7 @@ def _signals_end(server: Server) -> Iterator[None]:
         if signal.getsignal(number) is not signal.SIG_IGN
     ]
     for number in caught:
-        loop.add_signal_handler(number, server.end, number.name)
+        loop.add_signal_handler(number, hub.end, number.name)
     try:
         yield
     finally:
@@ -269,39 +77,14 @@ def _signals_end(server: Server) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-async def _end_when_idle(server: Server, limit: float) -> None:
-    while (remaining := limit - server.idle_seconds()) > 0:  # noqa: ASYNC110 (idleness is asked for, not announced)
+async def _end_when_idle(hub: Hub, limit: float) -> None:
+    while (remaining := limit - hub.idle_seconds()) > 0:  # noqa: ASYNC110 (idleness is asked for, not announced)
         await asyncio.sleep(remaining)
-    server.end(f"idle for {limit:g} s")
+    hub.end(f"idle for {limit:g} s")
 
 
-async def _end_with_parent(server: Server, parent: int) -> None:
+async def _end_with_parent(hub: Hub, parent: int) -> None:
     """Ask the system now and then: Linux's parent-death signal follows the thread that forked, not the process."""
     while os.getppid() == parent:  # noqa: ASYNC110
         await asyncio.sleep(_PARENT_INTERVAL)
-    server.end("the process that started this engine has ended")
-
-
-async def _stop_backend(backend: Backend) -> None:
-    loop = asyncio.get_running_loop()
-    stopped = asyncio.Event()
-
-    def stop() -> None:
-        try:
-            backend.stop(STOP_TIMEOUT)
-        except Exception as error:
-            logger.error("the backend did not stop cleanly: %s", type(error).__name__)
-        finally:
-            _soon(loop, stopped.set)
-
-    # A thread of its own and not the loop's executor, whose end the process would wait for without a bound.
-    threading.Thread(target=stop, name="stop-backend", daemon=True).start()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(1.25 * STOP_TIMEOUT):
-            await stopped.wait()
-
-
-def _soon(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *arguments: EngineMessage) -> None:
-    """Run `call` in the loop's thread, from any thread; a thread that speaks after the loop's end is not heard."""
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(call, *arguments)
+    hub.end("the process that started this engine has ended")

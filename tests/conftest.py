@@ -25,6 +25,7 @@ from hypothesis import settings as hypothesis_settings
 
 from completion_server.backend import Backend
 from completion_server.errors import ModelNotFound
+from completion_server.hub import Hub
 from completion_server.instance import Running, claim
 from completion_server.pairs import ModelRef
 from completion_server.paths import RUNTIME_DIR_VARIABLE, RuntimePaths, runtime_paths
@@ -33,7 +34,6 @@ from completion_server.protocol.codec import decode
 from completion_server.protocol.frames import frame, read_frame
 from completion_server.pull import locate
 from completion_server.scripted import Rule, Script, ScriptedBackend
-from completion_server.server import Server
 
 SOON = 20.0
 """Seconds: an upper bound for what takes milliseconds on a quiet machine."""
@@ -108,23 +108,23 @@ def scripted_command(runtime: RuntimePaths) -> Iterator[Callable[..., list[str]]
 
 
 @pytest.fixture
-async def serve_here(runtime: RuntimePaths) -> AsyncIterator[Callable[[Backend], Awaitable[Server]]]:
+async def serve_here(runtime: RuntimePaths) -> AsyncIterator[Callable[[Backend], Awaitable[Hub]]]:
     """Serves a backend in this process, at `runtime`, until the test ends."""
     async with AsyncExitStack() as stack:
 
-        async def start(backend: Backend) -> Server:
+        async def start(backend: Backend) -> Hub:
             listener = stack.enter_context(claim(runtime, "scripted"))
             assert not isinstance(listener, Running)
-            server = Server(backend)
-            await server.start(listener)
-            stack.push_async_callback(server.stop)
-            return server
+            hub = Hub(backend)
+            await hub.start(listener)
+            stack.push_async_callback(hub.stop)
+            return hub
 
         yield start
 
 
 @pytest.fixture
-async def scripted(serve_here: Callable[[Backend], Awaitable[Server]]) -> Callable[..., Awaitable[ScriptedBackend]]:
+async def scripted(serve_here: Callable[[Backend], Awaitable[Hub]]) -> Callable[..., Awaitable[ScriptedBackend]]:
     """Serves, in this process, an engine that follows these rules."""
 
     async def start(*rules: Rule) -> ScriptedBackend:

@@ -46,6 +46,7 @@ from completion_server.protocol import (
 )
 from completion_server.protocol.codec import decode
 from completion_server.protocol.frames import frame, read_frame
+from completion_server.refusal import error_classes
 from completion_server.scripted import Rule, ScriptedBackend
 
 NEVER = Rule("late", match="wait", delay_ms=3_600_000)
@@ -411,6 +412,6 @@ async def test_engine_that_stops_reading_costs_no_memory(
 
 
 def test_every_code_of_the_tree_is_known() -> None:
-    classes = client_module._error_classes()
+    classes = error_classes()
     named = {value.code for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)}
     assert named - {"internal"} == set(classes)

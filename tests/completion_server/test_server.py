@@ -10,10 +10,11 @@ import msgpack
 import pytest
 
 from completion_server import connection as connection_module
-from completion_server import server as server_module
+from completion_server import hub as hub_module
 from completion_server.backend import Backend, Reply
 from completion_server.client import EngineClient, connect
 from completion_server.errors import EngineUnavailable
+from completion_server.hub import Hub
 from completion_server.instance import Running, claim
 from completion_server.ledger import MAX_OPEN
 from completion_server.paths import RuntimePaths
@@ -39,13 +40,13 @@ from completion_server.protocol import (
 )
 from completion_server.protocol.codec import encode
 from completion_server.scripted import Rule, Script, ScriptedBackend
-from completion_server.server import Server, serve
+from completion_server.server import serve
 
 NEVER = Rule("late", match="wait", delay_ms=3_600_000)
 SOON = 20.0
 
 Scripted = Callable[..., Awaitable[ScriptedBackend]]
-ServeHere = Callable[[Backend], Awaitable[Server]]
+ServeHere = Callable[[Backend], Awaitable[Hub]]
 RawClient = Callable[[], Awaitable[Any]]
 
 
@@ -136,7 +137,7 @@ async def test_second_hello_is_an_error_and_nothing_more(scripted: Scripted, raw
 async def test_too_many_clients_are_turned_away(
     scripted: Scripted, raw_client: RawClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_module, "MAX_CLIENTS", 1)
+    monkeypatch.setattr(hub_module, "MAX_CLIENTS", 1)
     await scripted()
     first = await raw_client()
     await first.greet()
@@ -380,7 +381,7 @@ async def test_backend_that_does_not_stop_is_left_behind(
         def stop(self, timeout: float) -> None:
             released.wait(SOON)
 
-    monkeypatch.setattr(server_module, "STOP_TIMEOUT", 0.05)
+    monkeypatch.setattr(hub_module, "STOP_TIMEOUT", 0.05)
     serving = asyncio.create_task(serve(Stuck(Script()), pair="p", paths=runtime))
     client = await connected(runtime)
     asking = asyncio.create_task(client.complete(Context("d", 1, "silence", "")))

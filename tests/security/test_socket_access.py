@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from completion_server import server as server_module
+from completion_server import hub as hub_module
 from completion_server.client import connect, connect_or_start
 from completion_server.errors import EngineUnavailable, ForetypeError, SettingsError
 from completion_server.paths import RuntimePaths
@@ -61,7 +61,7 @@ async def test_process_of_another_user_is_hung_up_on(
     scripted: Scripted, raw_client: RawClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await scripted(Rule("x"))
-    monkeypatch.setattr(server_module, "same_user", lambda _socket: False)
+    monkeypatch.setattr(hub_module, "same_user", lambda _socket: False)
     stranger = await raw_client()
     assert await stranger.receive() is None
 

@@ -1,0 +1,53 @@
+"""What the scripted engine says: rules, and their JSON.
+
+    {"rules": [{"match": "return ", "text": "a + b\\n"}, {"error": "overloaded"}], "load_ms": 200}
+
+Knows nothing of who says it and how.
+"""
+
+import json
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+from completion_server.errors import SettingsError
+
+_Record = TypeVar("_Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What to say where the text before the cursor ends with `match`."""
+
+    text: str = ""  # as a model would go on: where the suggestion ends in it is found as in the real engine
+    match: str = ""  # the empty one always matches
+    delay_ms: float = 0.0  # before each chunk
+    chunks: int = 1  # so many pieces of about equal length, each with a `Delta`
+    error: str | None = None  # answer with this error code, after one delay
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """`rules` in order of preference; where none matches nothing is suggested."""
+
+    rules: tuple[Rule, ...] = ()
+    load_ms: float = 0.0
+    load_error: str | None = None  # loading ends in phase "failed" with this detail
+
+
+def read_script(text: str) -> Script:
+    """A script from its JSON. Raises `SettingsError` that names what is unknown."""
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise SettingsError(f"the script is not JSON: {error}") from None
+    script = _record(Script, data)
+    if not isinstance(script.rules, list | tuple):
+        raise SettingsError("the rules of a script are a list")
+    return replace(script, rules=tuple(_record(Rule, rule) for rule in script.rules))
+
+
+def _record(record: type[_Record], data: Any) -> _Record:
+    known = {field.name for field in fields(record)}  # type: ignore[arg-type]
+    if not isinstance(data, dict) or not data.keys() <= known:
+        raise SettingsError(f"a {record.__name__.lower()} is a JSON object of {', '.join(sorted(known))}")
+    return record(**data)
