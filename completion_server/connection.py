@@ -78,6 +78,8 @@ class Connection:
     async def receive(self) -> tuple[Message, float] | None:
         """The next message and `time.perf_counter()` when it was there. None when the connection is over."""
         while True:
+            # Frames that are there already are read without waiting: a client with many must not keep out the others.
+            await asyncio.sleep(0)
             try:
                 payload = await read_frame(self._reader)
                 received = time.perf_counter()

@@ -1,17 +1,20 @@
 """Many requests, most of them cancelled: exactly one reply per id, and the last one is answered."""
 
 import asyncio
+import itertools
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from completion_server.client import connect
+from completion_server.connection import Connection
 from completion_server.errors import RequestCancelled
 from completion_server.paths import RuntimePaths
 from completion_server.protocol import Cancel, Cancelled, Complete, Context, Delta, Error, Message, Result, Status
+from completion_server.protocol.frames import frame
 from completion_server.scripted import Rule, ScriptedBackend
 
 Scripted = Callable[..., Awaitable[ScriptedBackend]]
@@ -95,3 +98,20 @@ async def test_several_clients_at_once(scripted: Scripted, runtime: RuntimePaths
             assert [result.text for result in results] == ["x"] * len(clients)
     for client in clients:
         await client.aclose()
+
+
+async def test_flood_of_messages_lets_others_have_their_turn() -> None:
+    reader = asyncio.StreamReader()
+    reader.feed_data(frame(Status(1)) * 100)
+    connection = Connection(1, reader, cast("asyncio.StreamWriter", None))
+    turns = itertools.count()
+
+    async def other() -> None:
+        while next(turns) >= 0:
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(other())
+    for _ in range(100):
+        assert await connection.receive() is not None
+    assert next(turns) >= 100
+    task.cancel()
