@@ -18,6 +18,7 @@ FIRST_PAUSE = 0.1  # seconds before the second try
 LONGEST_PAUSE = 30.0
 FAILURES = 3  # failed requests in a row that a person is told of
 QUICKEST_RETRY = 1.0  # a key may cut a pause short down to this
+COST_FACTOR = 5.0  # rest at least this many times as long as the try took that failed
 
 
 class Engine(Protocol):
@@ -44,6 +45,9 @@ class Reporter(Protocol):
     def state(self, state: State) -> None:
         """The engine's state changed."""
 
+    def lost(self, message: str) -> None:
+        """There is no connection; called after each try."""
+
     def trouble(self, message: str) -> None:
         """Something keeps suggestions from coming; called once per outage."""
 
@@ -63,6 +67,7 @@ class EngineLink:
         self._wake = asyncio.Event()
         self._moved = asyncio.Event()  # set and replaced whenever the phase changes
         self._told = False
+        self._was_ready = False
         self._failures = 0  # requests in a row
         self._chores: set[asyncio.Task[None]] = set()
 
@@ -123,24 +128,26 @@ class EngineLink:
             self._reporter.recovered("Suggestions work again.")
 
     async def _keep(self) -> None:
+        loop = asyncio.get_running_loop()
         pause = self._first_pause
         while True:
+            began, cost = loop.time(), 0.0
             try:
                 engine = await self._connect(self._on_state)
-            except ForetypeError as error:
-                self._tell(str(error))
-            except OSError as error:
-                self._tell(f"Cannot reach the engine: {error.strerror or type(error).__name__}.")
+            except (ForetypeError, OSError) as error:
+                cost = loop.time() - began
+                reason = str(error) if isinstance(error, ForetypeError) else error.strerror or type(error).__name__
+                self._lose(f"No suggestions: {reason}.")
             else:
-                pause = self._first_pause
-                await self._attend(engine)
+                if await self._attend(engine):
+                    pause = self._first_pause
             self._wake.clear()
-            await self._rest(pause)
+            await self._rest(pause, COST_FACTOR * cost)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    async def _attend(self, engine: Engine) -> None:
-        """Until the connection is over."""
-        self._engine = engine
+    async def _attend(self, engine: Engine) -> bool:
+        """Until the connection is over. Whether the engine was ready at any time."""
+        self._engine, self._was_ready = engine, False
         self._on_state(engine.state)
         try:
             await engine.wait_closed()
@@ -149,29 +156,35 @@ class EngineLink:
             if not engine.closed:
                 await engine.aclose()
         if engine.state.phase == "stopping":
-            await self._wake_up()  # it ended on purpose, perhaps for want of work: not before somebody types again
+            # It ended on purpose, perhaps for want of work: none is started before somebody types again.
+            self._reporter.lost("The engine has ended.")
+            self._wake.clear()
+            await self._wake.wait()
         else:
-            self._tell("The engine has ended unexpectedly; suggestions come back when it runs again.")
+            self._lose("The engine has ended unexpectedly; suggestions come back when it runs again.")
+        return self._was_ready
 
-    async def _wake_up(self) -> None:
-        self._reporter.state(State(phase="stopping", pair="", detail="The engine has ended."))
-        self._wake.clear()
-        await self._wake.wait()
-
-    async def _rest(self, pause: float) -> None:
-        await asyncio.sleep(min(pause, QUICKEST_RETRY))
-        if pause > QUICKEST_RETRY:
+    async def _rest(self, pause: float, at_least: float) -> None:
+        """A key ends the rest early, but not one after a try that was costly because it started a process."""
+        at_least = max(at_least, min(pause, QUICKEST_RETRY))
+        await asyncio.sleep(at_least)
+        if pause > at_least:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), pause - QUICKEST_RETRY)
+                await asyncio.wait_for(self._wake.wait(), pause - at_least)
 
     def _on_state(self, state: State) -> None:
         self._reporter.state(state)
         if state.phase == "failed":
             self._tell(state.detail or "The engine could not load its models.")
         elif state.phase == "ready":
+            self._was_ready = True
             self.worked()
         self._moved.set()
         self._moved = asyncio.Event()
+
+    def _lose(self, message: str) -> None:
+        self._reporter.lost(message)
+        self._tell(message)
 
     def _tell(self, message: str) -> None:
         if not self._told:

@@ -27,12 +27,19 @@ class LoadingProgress:
             return
         self._state = state if state.phase in ("starting", "loading") else None
         if self._state is None:
-            self._end(state.phase)
+            self.stop()
         elif self._token is not None:
             report = types.WorkDoneProgressReport(message=state.detail, percentage=_percentage(state))
             self._server.work_done_progress.report(self._token, report)
         elif self._creating is None:
             self._creating = asyncio.create_task(self._begin(f"foretype-loading-{next(self._serial)}"))
+
+    def stop(self) -> None:
+        """Nothing loads any more."""
+        self._state = None
+        if self._token is not None:
+            self._server.work_done_progress.end(self._token, types.WorkDoneProgressEnd())
+            self._token = None
 
     async def _begin(self, token: str) -> None:
         try:
@@ -47,11 +54,6 @@ class LoadingProgress:
             )
             self._server.work_done_progress.begin(token, begin)
             self._token = token
-
-    def _end(self, message: str) -> None:
-        if self._token is not None:
-            self._server.work_done_progress.end(self._token, types.WorkDoneProgressEnd(message=message))
-            self._token = None
 
 
 def _percentage(state: State) -> int | None:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from lsp.server import Server
 
 STATUS = "foretype/status"
+UNAVAILABLE = "unavailable"
+"""The one phase in a status that is none of the engine's: no engine answers."""
 
 
 class EditorReporter:
@@ -21,15 +23,22 @@ class EditorReporter:
         self._progress = LoadingProgress(server)
 
     def state(self, state: State) -> None:
-        if self._server.settings.status:
-            params = {"phase": state.phase, "pair": state.pair, "detail": state.detail, "fraction": state.fraction}
-            self._server.protocol.notify(STATUS, params)
+        self._status(state.phase, state.pair, state.detail, state.fraction)
         self._progress.show(state)
         if state.phase == "ready":
             self._server.engine_ready()
+
+    def lost(self, message: str) -> None:
+        self._status(UNAVAILABLE, "", message, None)
+        self._progress.stop()
 
     def trouble(self, message: str) -> None:
         self._server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"Foretype: {message}"))
 
     def recovered(self, message: str) -> None:
         self._server.window_log_message(types.LogMessageParams(types.MessageType.Info, f"Foretype: {message}"))
+
+    def _status(self, phase: str, pair: str, detail: str, fraction: float | None) -> None:
+        if self._server.settings.status:
+            params = {"phase": phase, "pair": pair, "detail": detail, "fraction": fraction}
+            self._server.protocol.notify(STATUS, params)

@@ -5,8 +5,10 @@ before anything is done about the engine.
 """
 
 import argparse
+import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -59,16 +61,13 @@ class Server(LanguageServer):
             completor.configure(self.settings)
 
     def begin(self) -> None:
-        """The client is ready: tell it what is wrong with its settings, and look for an engine."""
-        self.tell_problems()
-        if self.settings.enabled:
-            self.link.start()
-
-    def tell_problems(self) -> None:
+        """The client is ready: tell it what is wrong with its settings, and look for an engine if there is need."""
         if self._problems:
             message = "Foretype: " + " ".join(self._problems)
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
             self._problems = []
+        if self.settings.enabled:
+            self.link.start()
 
     def completor(self, uri: str) -> Completor | None:
         """The completor of an open document."""
@@ -97,14 +96,20 @@ class Server(LanguageServer):
         self._active = completor
         version, cursor = completor.document.version, completor.document.position(params.position)
         own_id = f"s{next(self._ids)}"
-        answer = Answer("cancelled", version, cursor)
+        answer = Answer("error", version, cursor)
         try:
             invoked = params.context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
             answer = await completor.suggest(cursor, invoked=invoked)
+            command = types.Command("Foretype: accepted", ACCEPTED, arguments=[own_id])
+            items = to_items(completor.document, answer, params.context, command)
+            if answer.text and not items:
+                answer = replace(answer, outcome="unwanted", text="")
+        except asyncio.CancelledError:
+            answer = Answer("cancelled", version, cursor)
+            raise
         finally:
             self._trace(params, own_id, answer)
-        command = types.Command("Foretype: accepted", ACCEPTED, arguments=[own_id])
-        return types.InlineCompletionList(to_items(completor.document, answer, params.context, command))
+        return types.InlineCompletionList(items)
 
     def engine_ready(self) -> None:
         """The models are loaded: prefill where the person is."""
@@ -152,7 +157,7 @@ def create_server(engine: Connect | None = None) -> Server:
     def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
         if isinstance(params.settings, dict) and "foretype" in params.settings:
             server.configure(params.settings["foretype"])
-            server.tell_problems()
+            server.begin()
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
@@ -167,8 +172,8 @@ def create_server(engine: Connect | None = None) -> Server:
         return await server.suggest(params)
 
     @server.command(ACCEPTED)
-    def accepted(item: str) -> None:  # noqa: ARG001 - which one it was is for the store of events
-        server.accepted += 1
+    def accepted(*items: str) -> None:
+        server.accepted += len(items)
 
     return server
 

@@ -21,12 +21,17 @@ class Notes:
 
     def __init__(self) -> None:
         self.phases: list[str] = []
+        self.losses: list[str] = []
         self.troubles: list[str] = []
         self.recoveries: list[str] = []
         self.came = asyncio.Event()
 
     def state(self, state: State) -> None:
         self.phases.append(state.phase)
+        self.came.set()
+
+    def lost(self, message: str) -> None:
+        self.losses.append(message)
         self.came.set()
 
     def trouble(self, message: str) -> None:
@@ -115,7 +120,7 @@ async def test_a_dead_engine_is_replaced_and_told_once(link_to: Any, notes: Note
 async def test_an_engine_of_another_version_is_told(link_to: Any, notes: Notes) -> None:
     await link_to(VersionMismatch("the engine speaks protocol 9, this client 1: end the engine"))
     await notes.until(lambda: notes.troubles)
-    assert notes.troubles == ["the engine speaks protocol 9, this client 1: end the engine"]
+    assert notes.troubles == ["No suggestions: the engine speaks protocol 9, this client 1: end the engine."]
 
 
 async def test_a_socket_that_cannot_be_opened_is_told(notes: Notes) -> None:
@@ -126,7 +131,7 @@ async def test_a_socket_that_cannot_be_opened_is_told(notes: Notes) -> None:
     link.start()
     await notes.until(lambda: notes.troubles)
     await link.stop()
-    assert notes.troubles == ["Cannot reach the engine: Permission denied."]
+    assert notes.troubles == ["No suggestions: Permission denied."]
 
 
 async def test_a_failed_load_is_told_and_nobody_waits_for_it(link_to: Any, notes: Notes) -> None:
@@ -144,7 +149,7 @@ async def test_an_engine_that_ends_on_purpose_is_no_trouble_and_comes_back_with_
     await link.wait_ready(SOON)
     first.become(State("stopping", "fake"))
     first.die()
-    await notes.until(lambda: notes.phases[-2:] == ["stopping", "stopping"])
+    await notes.until(lambda: notes.losses == ["The engine has ended."])
     assert (engines.tries, notes.troubles) == (1, [])
     link.nudge(CONTEXT)
     assert await link.wait_ready(SOON) is second
@@ -180,3 +185,31 @@ async def test_stop_hangs_up(link_to: Any) -> None:
     await link.stop()
     assert engine.closed
     assert link.phase == "unavailable"
+
+
+async def test_an_engine_that_dies_while_it_loads_is_not_tried_at_full_speed(notes: Notes) -> None:
+    pauses: list[float] = []
+    enough = asyncio.Event()
+
+    class Patient(EngineLink):
+        async def _rest(self, pause: float, at_least: float) -> None:
+            pauses.append(pause)
+            if len(pauses) == 4:
+                enough.set()
+                await asyncio.Future()
+
+    engines = [FakeEngine(state=State("loading", "fake")) for _ in range(2)]
+    engines.insert(1, FakeEngine())
+    tries = iter([*engines, FakeEngine(state=State("loading", "fake"))])
+
+    async def connect(on_state: OnState) -> FakeEngine:
+        engine = await next(tries).connect(on_state)
+        asyncio.get_running_loop().call_soon(engine.die)
+        return engine
+
+    link = Patient(connect, notes, first_pause=1.0)
+    link.start()
+    async with asyncio.timeout(SOON):
+        await enough.wait()
+    await link.stop()
+    assert pauses == [1.0, 1.0, 2.0, 4.0]  # the second one had been ready

@@ -120,7 +120,10 @@ async def test_settings_may_change(editor: Any, engine: FakeEngine) -> None:
     editor.open("x = ")
     editor.notify("workspace/didChangeConfiguration", {"settings": {"foretype": {"enabled": False}}})
     assert await editor.ghost(0, 4) is None
-    editor.notify("workspace/didChangeConfiguration", {"settings": {"foretype": {}}})
+    editor.notify("workspace/didChangeConfiguration", {"settings": None})
+    assert await editor.ghost(0, 4) is None
+    editor.notify("workspace/didChangeConfiguration", {"settings": {"foretype": {"max_lines": 0}}})
+    assert len(editor.notes("window/showMessage")) == 1
     assert await editor.ghost(0, 4) == "1"
 
 
@@ -131,6 +134,8 @@ async def test_an_open_completion_menu_is_continued_or_left_alone(editor: Any, e
     [item] = await editor.items(editor.ask(0, 6, selected={"range": span, "text": "print"}))
     assert (item["insertText"], item["range"]) == ("print(x)", span)
     assert await editor.items(editor.ask(0, 6, selected={"range": span, "text": "property"})) == []
+    trace = editor.notes("foretype/trace")[-1]
+    assert (trace["outcome"], trace["text_length"]) == ("unwanted", 0)
 
 
 async def test_status_goes_to_clients_that_asked_for_it(editor: Any, engine: FakeEngine) -> None:

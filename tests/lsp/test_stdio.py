@@ -14,6 +14,8 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 from pytest_lsp.client import make_test_lsp_client
 
+from completion_server.client import connect
+
 SOON = 20.0
 URI = "file:///project/app.py"
 CAPABILITIES = types.ClientCapabilities(
@@ -167,13 +169,17 @@ async def test_the_engine_is_killed_in_the_middle_of_a_request_and_started_again
     await client.phase("ready")
     client.open("slow ")
     answer = asyncio.create_task(client.ghost(0, 5))
-    await asyncio.sleep(0.1)  # on its way; the reply is the same if it is not
+    watcher = await connect(name="test")
+    while not (await watcher.status()).running:
+        pass
+    await watcher.aclose()
     engine.send_signal(signal.SIGKILL)
     await engine.wait()
     assert await answer is None
     client.insert(0, 5, "a")
     for _ in range(5):
         assert await client.ghost(0, 6) is None
+    await client.phase("unavailable")
     [message] = client.raw.messages
     assert message.message.startswith("Foretype: The engine has ended")
 
