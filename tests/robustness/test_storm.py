@@ -107,7 +107,7 @@ async def test_flood_of_messages_lets_others_have_their_turn() -> None:
     turns = itertools.count()
 
     async def other() -> None:
-        while next(turns) >= 0:
+        while next(turns) >= 0:  # noqa: ASYNC110
             await asyncio.sleep(0)
 
     task = asyncio.create_task(other())
