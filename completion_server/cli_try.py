@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,17 +37,18 @@ def try_(
     """One suggestion at a place in a file, from the language server as an editor gets it."""
     where = Place.parse(place)
     text = where.read()
-    suggestion, numbers = asyncio.run(ask(where, str(text), pair))
+    suggestion, trace = asyncio.run(ask(where, str(text), pair))
+    numbers = {name: trace.get(name, 0) for name in NUMBERS}
     if as_json:
-        typer.echo(json.dumps({"text": suggestion, **numbers}))
+        typer.echo(json.dumps({"text": suggestion, "outcome": trace.get("outcome"), **numbers}))
         return
     typer.echo("".join(shown_before(text, where)), nl=False)
-    typer.secho(suggestion or "(no suggestion here)", dim=True)
-    typer.echo("\n" + "  ".join(f"{name} {numbers[name]:g}" for name in NUMBERS))
+    typer.secho(suggestion or f"(no suggestion here: {trace.get('outcome', 'no answer')})", dim=True)
+    typer.echo("\n" + "  ".join(f"{name} {round(value, 1)}" for name, value in numbers.items()))
 
 
-async def ask(where: "Place", text: str, pair: str | None) -> tuple[str, dict[str, Any]]:
-    """Open the file in an editor without a screen and ask once; the suggestion ("" for none) and its numbers."""
+async def ask(where: "Place", text: str, pair: str | None) -> tuple[str, Mapping[str, Any]]:
+    """Open the file in an editor without a screen and ask once; the suggestion ("" for none) and its trace."""
     from lsp.headless import suggest_once
 
     return await suggest_once(where.path, text, where.line - 1, where.column, pair=pair)

@@ -266,7 +266,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Place, str, str | None]
 
     async def fake(where: Place, text: str, pair: str | None) -> tuple[str, dict[str, object]]:
         calls.append((where, text, pair))
-        return "a + b", {**NUMBERS}
+        return "a + b", {**NUMBERS, "uri": "file:///x.py", "outcome": "shown"}
 
     monkeypatch.setattr("completion_server.cli_try.ask", fake)
     return calls
@@ -276,7 +276,7 @@ def test_try_as_json(tmp_path: Path, asked: list[tuple[Place, str, str | None]])
     path = tmp_path / "x.py"
     path.write_text("def f(a, b):\n    return \n")
     result = run("try", f"{path}:2:11", "--json", "--pair", "embedded")
-    assert json.loads(result.output) == {"text": "a + b", **NUMBERS}
+    assert json.loads(result.output) == {"text": "a + b", "outcome": "shown", **NUMBERS}
     assert asked == [(Place(path, 2, 11), path.read_text(), "embedded")]
 
 
@@ -287,4 +287,4 @@ def test_try_shows_the_code_before_the_cursor_and_the_numbers(
     path.write_text("def f(a, b):\n    return # todo\n")
     shown = run("try", f"{path}:2:11").output
     assert shown.startswith("def f(a, b):\n    return a + b\n")
-    assert "ttft_ms 12.5  e2e_ms 40  queue_ms 0.1  prompt_tokens 30" in shown
+    assert "ttft_ms 12.5  e2e_ms 40.0  queue_ms 0.1  prompt_tokens 30" in shown
