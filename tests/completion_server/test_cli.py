@@ -15,6 +15,7 @@ from completion_server import __version__, cli, cli_serve
 from completion_server.cli_try import Place
 from completion_server.errors import SettingsError
 from completion_server.pairs import ModelRef
+from completion_server.paths import RuntimePaths
 from completion_server.scripted import ScriptedBackend
 
 COMMANDS = ("serve", "lsp", "try", "status", "stats", "stop", "doctor", "pull", "pairs", "demo", "version")
@@ -148,6 +149,15 @@ async def test_pairs_shows_which_pair_is_loaded(scripted: Callable[..., Awaitabl
     await scripted()
     result = await asyncio.to_thread(run, "pairs", "--json")
     assert [pair["name"] for pair in json.loads(result.output)["pairs"] if pair["loaded"]] == ["scripted"]
+
+
+def test_pairs_are_listed_even_if_the_engine_cannot_be_asked(runtime: RuntimePaths) -> None:
+    runtime.folder.mkdir()
+    runtime.folder.chmod(0o755)
+    assert run("status").exit_code == 1
+    result = run("pairs", "--json")
+    assert result.exit_code == 0
+    assert not any(pair["loaded"] for pair in json.loads(result.output)["pairs"])
 
 
 # -- serve, lsp, demo --------------------------------------------------------------------------------------------
