@@ -101,9 +101,10 @@ class Completor:
     async def warm(self) -> None:
         """Have the text around the last known cursor prefilled; quiet about every failure but cancellation."""
         engine = self._link.ready
-        if engine is None or self.excluded or not self._settings.enabled or self.document.closed:
+        cursor = self.last_cursor or self.document.text.forward(Position(0, 0), _FIRST_WARM)
+        if engine is None or self.document.closed or self.excluded or self._reason_not_to_ask(cursor, invoked=True):
             return
-        context = self._context(self.last_cursor or self.document.text.forward(Position(0, 0), _FIRST_WARM))
+        context = self._context(cursor)
         if context is None:
             return
         try:
@@ -125,11 +126,11 @@ class Completor:
         try:
             outcome, text, usage = await task
         except asyncio.CancelledError:
-            task_here = asyncio.current_task()
+            here = asyncio.current_task()
             if self._asked is asked:
                 self._asked = self._running = None
-            if task_here is not None and task_here.cancelling():
-                raise
+            if here is not None and here.cancelling():
+                raise  # by the client; else by `_supersede`
             return Answer("superseded", context.version, cursor)
         if self._asked is not asked:
             return Answer("superseded", context.version, cursor, usage=usage)

@@ -20,7 +20,7 @@ class FakeEngine:
         self.say = say
         self.state = state
         self.asked: list[Context] = []
-        self.limits: list[Limits] = []
+        self.asked_for: list[tuple[Limits, Decoding]] = []  # beside `asked`
         self.warmed: list[Context] = []
         self.closed_documents: list[str] = []
         self.cancelled = 0
@@ -64,12 +64,12 @@ class FakeEngine:
         context: Context,
         *,
         limits: Limits = Limits(),  # noqa: B008
-        decoding: Decoding = Decoding(),  # noqa: ARG002, B008
+        decoding: Decoding = Decoding(),  # noqa: B008
     ) -> Result:
         if self.closed:
             raise EngineUnavailable("the connection to the engine is over")
         self.asked.append(context)
-        self.limits.append(limits)
+        self.asked_for.append((limits, decoding))
         superseded = asyncio.Event()
         self._open.pop(context.document, asyncio.Event()).set()
         self._open[context.document] = superseded

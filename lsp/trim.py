@@ -32,7 +32,7 @@ class Surroundings:
 def trim(text: str, around: Surroundings) -> str:
     """What of `text` may be inserted at the cursor; empty where nothing may be shown.
 
-    Idempotent: each pass only cuts, and passes go on until one cuts nothing.
+    Idempotent: a cut can bare another repetition, so passes go on until one changes nothing.
     """
     while (shorter := _pass(text, around)) != text:
         text = shorter

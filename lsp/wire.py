@@ -56,7 +56,7 @@ class WireProtocol(LanguageServerProtocol):
             return None
 
     def handle_message(self, message: Any) -> None:
-        if message is not None and hasattr(message, "jsonrpc"):
+        if hasattr(message, "jsonrpc"):
             super().handle_message(message)
 
     def _handle_cancel_notification(self, msg_id: int | str) -> None:

@@ -172,3 +172,9 @@ async def editor(start_editor: Callable[..., Awaitable[Editor]], engine: FakeEng
     await editor.initialize({"trace": True, "status": True})
     await editor.connected()
     return editor
+
+
+@pytest.fixture
+def editor_of() -> type[Editor]:
+    """Makes an editor on a server of the test's own."""
+    return Editor

@@ -5,11 +5,19 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lsprotocol import types
 
 from completion_server.errors import Overloaded, RequestError
-from completion_server.protocol import State
-from lsp import completor
+from completion_server.protocol import Context, State
+from lsp import completor as completor_module
+from lsp.completor import Completor
+from lsp.document import Document
+from lsp.engine_link import EngineLink
 from lsp.fake_engine import FakeEngine, failing
+from lsp.settings import Settings
+from lsp.text import Position
 
 GHOST = "createModelServices()"
 
@@ -219,7 +227,7 @@ async def test_while_the_engine_loads_a_key_gets_an_empty_answer_at_once(
 async def test_a_person_who_asks_by_hand_does_not_wait_for_ever(
     start_editor: Callable[..., Awaitable[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completor, "INVOKED_WAIT", 0.01)
+    monkeypatch.setattr(completor_module, "INVOKED_WAIT", 0.01)
     engine = FakeEngine(lambda _: "1", State(phase="loading", pair="fake"))
     editor = await start_editor(engine)
     await editor.initialize()
@@ -258,7 +266,7 @@ async def test_failures_give_empty_answers_and_one_message_for_many(editor: Any,
 async def test_an_engine_that_is_silent_for_too_long(
     editor: Any, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completor, "LONGEST_REQUEST", 0.01)
+    monkeypatch.setattr(completor_module, "LONGEST_REQUEST", 0.01)
     engine.hold()
     editor.open("x = ")
     assert await editor.ghost(0, 4) is None
@@ -272,3 +280,58 @@ async def test_a_closed_document_is_forgotten_by_the_engine(editor: Any, engine:
     editor.open("x = ", uri="file:///project/other.py")
     await editor.ghost(0, 4, uri="file:///project/other.py")
     assert engine.closed_documents == [engine.asked[0].document]
+
+
+TARGET = "def f(a):\n    return [a, 1]\n"
+
+
+def continued(context: Context) -> str:
+    """An engine that wants `TARGET` to be written, and has nothing to say to any other text."""
+    return TARGET[len(context.before) :] if TARGET.startswith(context.before) else ""
+
+
+@settings(max_examples=60)
+@given(st.lists(st.one_of(st.integers(1, 5), st.sampled_from(["back", "x", "undo", "enter"])), max_size=25))
+def test_whatever_is_typed_no_stale_text_is_shown(keys: list[int | str]) -> None:
+    """A number types so many characters of the target."""
+    asyncio.run(type_keys(keys))
+
+
+async def type_keys(keys: list[int | str]) -> None:
+    engine = FakeEngine(continued)
+    link = EngineLink(engine.connect, Silent())
+    link.start()
+    await link.wait_ready(10)
+    document = Document("d1", "file:///a.py", language="python", encoding="utf-32")
+    completor = Completor(document, "a.py", link, Settings())
+    for key in keys:
+        end = document.text.end
+        source = str(document.text)
+        match key:
+            case int():
+                new, start = TARGET[len(source) : len(source) + key], end
+            case "back":
+                new, start = "", document.text.back(end, 1)
+            case "undo":
+                new, start = "", Position(0, 0)
+            case "enter":
+                new, start = "\n    ", end
+            case _:
+                new, start = key, end
+        places = types.Range(document.wire_position(start), document.wire_position(end))
+        document.apply_change(types.TextDocumentContentChangePartial(places, new))
+        document.version += 1
+        answer = await completor.suggest(document.text.end)
+        after = str(document.text) + answer.text
+        assert (answer.version, answer.position) == (document.version, document.text.end)
+        assert not answer.text or TARGET.startswith(after)
+    await link.stop()
+
+
+class Silent:
+    """A `Reporter` that tells nobody."""
+
+    def state(self, state: State) -> None: ...
+    def lost(self, message: str) -> None: ...
+    def trouble(self, message: str) -> None: ...
+    def recovered(self, message: str) -> None: ...

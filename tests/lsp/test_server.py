@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from completion_server.protocol import State
+import lsp.server as server_module
+from completion_server.protocol import Decoding, Limits, State
+from lsp.engine_link import OnState
 from lsp.fake_engine import FakeEngine
 
 APP = "file:///project/app.py"
@@ -125,6 +127,38 @@ async def test_settings_may_change(editor: Any, engine: FakeEngine) -> None:
     editor.notify("workspace/didChangeConfiguration", {"settings": {"foretype": {"max_lines": 0}}})
     assert len(editor.notes("window/showMessage")) == 1
     assert await editor.ghost(0, 4) == "1"
+
+
+async def test_settings_reach_the_engine(start_editor: Callable[..., Awaitable[Any]], engine: FakeEngine) -> None:
+    editor = await start_editor(engine)
+    await editor.initialize({"max_lines": 1, "max_tokens": 7, "drafting": False})
+    await editor.connected()
+    editor.open("x = ")
+    await editor.ghost(0, 4)
+    assert engine.asked_for == [(Limits(max_tokens=7, max_lines=1), Decoding(drafting=False))]
+
+
+@pytest.mark.parametrize(("start", "calls"), [(True, ["start tiny"]), (False, ["connect"])])
+async def test_an_engine_is_started_only_where_that_is_allowed(
+    monkeypatch: pytest.MonkeyPatch, engine: FakeEngine, editor_of: Callable[[Any], Any], start: bool, calls: list[str]
+) -> None:
+    made: list[str] = []
+
+    async def connect(*, name: str, on_state: OnState) -> FakeEngine:
+        made.append("connect")
+        return await engine.connect(on_state)
+
+    async def connect_or_start(*, name: str, pair: str | None, on_state: OnState) -> FakeEngine:
+        made.append(f"start {pair}")
+        return await engine.connect(on_state)
+
+    monkeypatch.setattr(server_module, "connect", connect)
+    monkeypatch.setattr(server_module, "connect_or_start", connect_or_start)
+    editor = editor_of(server_module.create_server())
+    await editor.initialize({"pair": "tiny", "engine": {"start": start}})
+    await editor.connected()
+    await editor.server.link.stop()
+    assert made == calls
 
 
 async def test_an_open_completion_menu_is_continued_or_left_alone(editor: Any, engine: FakeEngine) -> None:
