@@ -24,9 +24,8 @@ class Job:
     request: Complete | Warm
     received: float
     reply: Reply
-    on_close: Callable[["Job"], None]
+    on_close: Callable[["Job"], bool]
     cancelled: CancelReason | None = None
-    closed: bool = False
 
     @property
     def document(self) -> tuple[int, str]:
@@ -42,12 +41,9 @@ class Job:
             self.cancelled = reason
 
     def finish(self, message: EngineMessage) -> None:
-        """Send the last reply. Raises RuntimeError if there was one already: a client must never get two."""
-        if self.closed:
-            raise RuntimeError("a request was answered twice")
-        self.closed = True
-        self.on_close(self)
-        self.reply(message)
+        """Send the last reply, unless it was sent: whoever closes the job first, from whatever thread, answers it."""
+        if self.on_close(self):
+            self.reply(message)
 
 
 class JobRegistry:
@@ -81,9 +77,15 @@ class JobRegistry:
             self._jobs[job.key] = job
             return job
 
-    def close(self, job: Job) -> None:
+    def close(self, job: Job) -> bool:
+        """Forget the job; False if it was closed before."""
         with self._lock:
-            self._jobs.pop(job.key, None)
+            return self._jobs.pop(job.key, None) is not None
+
+    def cancelled(self) -> list[Job]:
+        """Those that were cancelled and not answered yet."""
+        with self._lock:
+            return [job for job in self._jobs.values() if job.cancelled is not None]
 
     def cancel(self, client: int, request_id: int) -> None:
         with self._lock:

@@ -140,7 +140,7 @@ def _rehearse(engine: Engine) -> None:
     replies: list[object] = []
     context = Context("rehearsal", 0, "def add(left, right):\n    return left", "\n", language="python")
     request = Complete(1, context, Limits(max_tokens=8, max_lines=2))
-    engine.add(Job(0, 0, request, 0.0, replies.append, on_close=lambda _: None))
+    engine.add(Job(0, 0, request, 0.0, replies.append, on_close=lambda _: True))
     while engine.busy:
         engine.step()
     engine.disconnect(0)

@@ -61,7 +61,11 @@ class EngineThread:
         self._thread.start()
 
     def submit(self, client: int, request: Complete | Warm, received: float, reply: Reply) -> None:
-        job = None if self._stopping else self._jobs.open(client, request, received, reply)
+        if self._stopping:
+            reply(Cancelled(request.id, "shutdown", Usage()))
+            return
+        job = self._jobs.open(client, request, received, reply)
+        self._answer_cancelled_while_loading()  # a newer key may have superseded an older one
         if job is None:
             reply(Error(request.id, "overloaded", "the engine has too many requests waiting; try again in a moment"))
         else:
@@ -69,6 +73,7 @@ class EngineThread:
 
     def cancel(self, client: int, request_id: int) -> None:
         self._jobs.cancel(client, request_id)
+        self._answer_cancelled_while_loading()
 
     def close_document(self, client: int, document: str) -> None:
         self._inbox.put(lambda: self._engine.close_document(client, document) if self._engine else None)
@@ -87,9 +92,16 @@ class EngineThread:
     def stop(self, timeout: float) -> None:
         self._stopping = True
         self._jobs.cancel_all()
+        self._answer_cancelled_while_loading()
         self._inbox.put(lambda: None)
         if self._thread.is_alive():
             self._thread.join(timeout)
+
+    def _answer_cancelled_while_loading(self) -> None:
+        """The engine's thread cannot see a flag while it loads, so the event loop answers for it."""
+        if self._engine is None:
+            for job in self._jobs.cancelled():
+                job.finish(Cancelled(job.request.id, job.cancelled or "client", Usage()))
 
     # -- on the engine's thread ----------------------------------------------------------------------------------
 
@@ -182,7 +194,7 @@ class EngineThread:
             except queue.Empty:
                 return
             if isinstance(item, Job):
-                item.finish(Cancelled(item.request.id, "shutdown", Usage()))
+                item.finish(Cancelled(item.request.id, item.cancelled or "shutdown", Usage()))
 
     def _set_state(self, state: State) -> None:
         self._state = state

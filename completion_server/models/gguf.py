@@ -47,6 +47,6 @@ def _forget_quantization(model: PreTrainedModel) -> None:
     for name in ("hf_quantizer", "quantization_method"):
         if hasattr(model, name):
             delattr(model, name)
-    model.is_quantized = False
+    model.is_quantized = False  # type: ignore[assignment]
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config

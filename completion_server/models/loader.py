@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
@@ -49,7 +50,7 @@ def load(folder: Path, device: torch.device, dtype: torch.dtype) -> LoadedModel:
         model = AutoModelForCausalLM.from_pretrained(
             folder, dtype=dtype, use_safetensors=True, trust_remote_code=False, local_files_only=True
         )
-    except (ValueError, OSError, KeyError) as error:
+    except (ValueError, OSError, KeyError, RuntimeError, SafetensorError) as error:
         raise UnsupportedModel(f"transformers cannot load {folder.name}: {_first_line(error)}") from error
     model.to(device)  # type: ignore[arg-type]
     return LoadedModel(wrap(model), tokenizer, max_positions(model))

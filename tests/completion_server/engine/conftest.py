@@ -81,7 +81,7 @@ class Driver:
         request: Complete | Warm = (
             Warm(self._keys, context) if warm else Complete(self._keys, context, limits, decoding, stream)
         )
-        asked = Asked(Job(self._keys, client, request, 0.0, lambda _: None, on_close=lambda _: None))
+        asked = Asked(Job(self._keys, client, request, 0.0, lambda _: None, on_close=lambda _: True))
         asked.job.reply = asked.replies.append
         self.engine.add(asked.job)
         return asked
