@@ -205,6 +205,8 @@ class EngineClient:
         """Hang up. The engine cancels what this client has running."""
         self._listening.cancel()
         await self.wait_closed()
+        self._closed = True
+        self._writer.transport.abort()  # a task that was cancelled before its first step has not done it
 
     async def wait_closed(self) -> None:
         """Wait until the connection is over, for whatever reason."""

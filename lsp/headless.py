@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -98,25 +99,18 @@ class HeadlessEditor:
         self._client.listen(STATUS, self._take_state)
         self._client.listen(TRACE, self._take_trace)
         self._client.listen(types.WINDOW_SHOW_MESSAGE, self._take_message)
+        self._requests = count(1)
         self._traces: dict[Any, Mapping[str, Any]] = {}
         self._moved = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        client = self._client
-        await client.start_io(*self._command, env=self._environment)
-        await client.initialize_async(
-            types.InitializeParams(
-                capabilities=types.ClientCapabilities(
-                    general=types.GeneralClientCapabilities(position_encodings=[types.PositionEncodingKind.Utf32]),
-                    text_document=types.TextDocumentClientCapabilities(
-                        inline_completion=types.InlineCompletionClientCapabilities()
-                    ),
-                ),
-                root_uri=self._root.as_uri(),
-                initialization_options=self._options,
-            )
-        )
-        client.initialized(types.InitializedParams())
+        try:
+            await self._client.start_io(*self._command, env=self._environment)
+            await self._client.request(types.INITIALIZE, self._initialize_params())
+        except BaseException:
+            await self._client.end()
+            raise
+        self._client.initialized(types.InitializedParams())
         return self
 
     async def __aexit__(
@@ -147,6 +141,18 @@ class HeadlessEditor:
             )
         )
         return buffer
+
+    def _initialize_params(self) -> types.InitializeParams:
+        return types.InitializeParams(
+            capabilities=types.ClientCapabilities(
+                general=types.GeneralClientCapabilities(position_encodings=[types.PositionEncodingKind.Utf32]),
+                text_document=types.TextDocumentClientCapabilities(
+                    inline_completion=types.InlineCompletionClientCapabilities()
+                ),
+            ),
+            root_uri=self._root.as_uri(),
+            initialization_options=self._options,
+        )
 
     # -- what the server sends -----------------------------------------------------------------------------------------
 
@@ -190,9 +196,10 @@ class HeadlessEditor:
             types.TextDocumentIdentifier(uri),
             _wire(cursor),
         )
-        request, items = await self._client.ask(params)
-        trace = self._traces.pop(request, {})
-        return (str(items[0].insert_text) if items else ""), trace
+        request = f"h{next(self._requests)}"
+        reply = await self._client.request(types.TEXT_DOCUMENT_INLINE_COMPLETION, params, request)
+        items = reply.items if isinstance(reply, types.InlineCompletionList) else reply or []
+        return (str(items[0].insert_text) if items else ""), self._traces.pop(request, {})
 
 
 class Buffer:
@@ -270,7 +277,6 @@ class _Client(LanguageClient):
         super().__init__("foretype-headless", "1")
         self._last_words = ""
         self._reading: asyncio.Task[None] | None = None
-        self._count = 0
 
     def listen(self, method: str, callback: Callable[[Any], None]) -> None:
         """Have `callback` called with the parameters of each notification `method`."""
@@ -284,18 +290,15 @@ class _Client(LanguageClient):
         await super().start_io(cmd, *args, **kwargs)
         self._reading = asyncio.create_task(self._read_errors())
 
-    async def ask(self, params: types.InlineCompletionParams) -> tuple[str, Sequence[types.InlineCompletionItem]]:
-        """Ask for suggestions; the request's id and the items."""
-        self.check_alive()
-        self._count += 1
-        request = f"h{self._count}"
+    async def request(self, method: str, params: Any, request: str | None = None) -> Any:
+        """Send a request and return its result. Raises `EngineUnavailable` if the server has ended."""
         try:
-            reply = await self.protocol.send_request_async(types.TEXT_DOCUMENT_INLINE_COMPLETION, params, request)
-        except RuntimeError:  # how pygls says that the server has ended
+            self.check_alive()
+            return await self.protocol.send_request_async(method, params, request)
+        except (RuntimeError, EngineUnavailable):  # the first is how pygls says that the server has ended
+            await self._read_to_end()
             self.check_alive()
             raise
-        items = reply.items if isinstance(reply, types.InlineCompletionList) else reply or []
-        return request, items
 
     def check_alive(self) -> None:
         """Raises `EngineUnavailable` if the server has ended."""
@@ -309,15 +312,18 @@ class _Client(LanguageClient):
             return
         try:
             async with asyncio.timeout(STOP_TIMEOUT):
-                await self.shutdown_async(None)
+                await self.request(types.SHUTDOWN, None)
                 self.exit(None)
                 await server.wait()
-        except (TimeoutError, OSError, RuntimeError, JsonRpcException):
+        except (TimeoutError, OSError, JsonRpcException, EngineUnavailable):
             with contextlib.suppress(ProcessLookupError):
                 server.kill()
         await self.stop()  # type: ignore[no-untyped-call]
+        await self._read_to_end()
+
+    async def _read_to_end(self) -> None:
         if self._reading is not None:
-            await self._reading
+            await asyncio.wait([self._reading], timeout=STOP_TIMEOUT)
 
     async def _read_errors(self) -> None:
         if self._server is None or self._server.stderr is None:

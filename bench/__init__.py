@@ -1,0 +1,1 @@
+"""Traces, replay, reports, demonstration: every number that is published comes from here."""

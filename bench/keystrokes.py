@@ -1,0 +1,49 @@
+"""Types sessions through a language server and writes down what each key brought. Every key waits for its answer."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.typist import Session
+from lsp.headless import HeadlessEditor
+
+
+@dataclass(frozen=True, slots=True)
+class Keystroke:
+    """What one key brought. `trace` holds the fields of `foretype/trace`."""
+
+    key: str
+    text: str  # of the suggestion; "" if none was shown
+    key_ms: float  # from the key to the answer
+    trace: Mapping[str, Any]
+
+    @property
+    def outcome(self) -> str:
+        return str(self.trace["outcome"])
+
+    @property
+    def by_engine(self) -> bool:
+        """The engine computed an answer for this key, be it that there is nothing to show."""
+        return self.outcome in ("engine", "empty")
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome in ("error", "unavailable", "loading")
+
+
+async def type_sessions(editor: HeadlessEditor, sessions: Sequence[Session]) -> AsyncIterator[Keystroke]:
+    """Each session in a document of its own, opened just before its first key and closed behind its last."""
+    for number, session in enumerate(sessions):
+        name = f"{session.path.stem}_{number}{session.path.suffix}"
+        buffer = editor.open(session.path, session.before + session.after, name=name)
+        buffer.move(*position(session.before))
+        for key in session.keys:
+            buffer.insert(key)
+            suggestion = await buffer.suggest()
+            yield Keystroke(key, suggestion.text, suggestion.key_ms, suggestion.trace)
+        buffer.close()
+
+
+def position(before: str) -> tuple[int, int]:
+    """Line and column, from 0, behind `before`."""
+    return before.count("\n"), len(before) - before.rfind("\n") - 1

@@ -1,0 +1,227 @@
+"""`python -m bench.lossless`: decodes many prompts with every drafter and every k, and counts tokens that differ.
+
+The reference is the same model without drafts. By default the models are tiny random ones in float64, whose arithmetic
+leaves no doubt; `--pair NAME` takes the target of a pair in fp32. Rows of many prompts share each pass, so that the
+ragged batch is tried as well. Knows nothing of prompts' layout, editors or sockets.
+"""
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.progress import track
+from tokenizers import Tokenizer
+
+from completion_server import pairs, pull
+from completion_server.engine.draft_row import DraftRow
+from completion_server.errors import ForetypeError
+from completion_server.kv.memory import KvMemory
+from completion_server.kv.prefix import common_prefix
+from completion_server.kv.slots import Row, Slot
+from completion_server.models import loader
+from completion_server.models.decoder import Decoder, Feed
+from completion_server.models.loader import LoadedModel
+from completion_server.models.tiny import tiny_model, tiny_tokenizer
+from speculative import Drafter, FixedPolicy, Generation, ModelDrafter, NgramDrafter, TailDrafter
+from speculative.drafters import fakes
+
+KS = (1, 2, 4, 8, 16)
+SPARE = 64  # positions for drafts that will be rolled back, the over-long ones too
+
+MakeDrafter = Callable[[Slot, Sequence[int]], Drafter]
+"""Makes a drafter from the row's slot and the whole true sequence, prompt and continuation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """A target and perhaps a model that drafts for it."""
+
+    target: LoadedModel
+    draft: LoadedModel | None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line. Exit code 1 if any token differed."""
+    options = _parser().parse_args(arguments)
+    console = Console(stderr=True)
+    try:
+        models = _load(options.pair)
+        result = compare(models, options.prompts, options.tokens, options.rows, options.seed, console)
+    except ForetypeError as error:
+        console.print(f"lossless: {error}", style="red", markup=False, soft_wrap=True)
+        return 2
+    sys.stdout.write(json.dumps(result) + "\n" if options.json else _text(result))
+    return 1 if result["differences"] else 0
+
+
+def compare(
+    models: Models, prompts: int, tokens: int, rows: int, seed: int, console: Console | None = None
+) -> dict[str, Any]:
+    """Decode `prompts` prompts greedily, `tokens` tokens each, `rows` at a time, with every drafter and every k."""
+    texts = list(islice(_prompts(models.target, seed), prompts))
+    truth = _decode_all(models, texts, tokens, rows, lambda slot, whole: None, k=0, truths=[[]] * prompts)  # noqa: ARG005
+    whole = [text + continuation for text, continuation in zip(texts, truth, strict=True)]
+    runs = [(name, k) for name in drafters(models) for k in KS]
+    by_drafter: dict[str, int] = {}
+    for name, k in track(runs, "drafters × k", console=console, disable=console is None):
+        make = drafters(models)[name]
+        found = _decode_all(models, texts, tokens, rows, make, k, whole)
+        different = sum(1 for a, b in zip(found, truth, strict=True) if a != b)
+        by_drafter[name] = by_drafter.get(name, 0) + different
+    return {
+        "prompts": prompts,
+        "tokens": tokens,
+        "k": [0, *KS],
+        "comparisons": prompts * len(runs),
+        "differences": sum(by_drafter.values()),
+        "by_drafter": by_drafter,
+        "dtype": str(models.target.decoder.dtype).removeprefix("torch."),
+        "model": models.target.decoder.model.config.model_type,
+    }
+
+
+def drafters(models: Models) -> dict[str, MakeDrafter]:
+    """Every drafter there is, honest and adversarial, each made for one row."""
+
+    def adversary(make: Callable[[fakes.Continue], Drafter]) -> MakeDrafter:
+        return lambda _, whole: make(lambda context, k: whole[len(context) : len(context) + k])
+
+    made: dict[str, MakeDrafter] = {
+        "tail": lambda _, whole: TailDrafter([*whole[:-4], *whole[-2:]]),  # right at first, then shifted
+        "n-gram": lambda _slot, _whole: NgramDrafter(),
+        "oracle": adversary(fakes.oracle),
+        "always-wrong": adversary(fakes.always_wrong),
+        "half-right": adversary(fakes.half_right),
+        "over-long": adversary(fakes.over_long),
+        "out-of-vocabulary": adversary(fakes.out_of_vocabulary),
+        "scrambled": lambda _slot, _whole: fakes.scrambled(),
+        "empty": lambda _slot, _whole: fakes.empty(),
+    }
+    if models.draft is not None:
+        draft = models.draft
+        memory = draft.decoder.memory(64, 256)
+        made["model"] = lambda slot, _: ModelDrafter(
+            DraftRow(draft.decoder, memory, slot), draft.tokenizer.real_size, chunk=64
+        )
+    return made
+
+
+def _decode_all(
+    models: Models,
+    prompts: Sequence[list[int]],
+    tokens: int,
+    rows: int,
+    make: Callable[[Slot, Sequence[int]], Drafter | None],
+    k: int,
+    truths: Sequence[Sequence[int]],
+) -> list[list[int]]:
+    """Continuations of all prompts, `rows` of them decoded side by side."""
+    longest = max(map(len, prompts)) + tokens + SPARE
+    memory = models.target.decoder.memory(rows, longest)
+    found: list[list[int]] = []
+    for first in range(0, len(prompts), rows):
+        group = zip(prompts[first : first + rows], truths[first : first + rows], strict=True)
+        decoding = [
+            _Row(models.target, Slot(i, Row(longest), Row(longest)), prompt, tokens, make, k, truth)
+            for i, (prompt, truth) in enumerate(group)
+        ]
+        _decode_side_by_side(models.target.decoder, memory, decoding)
+        found += [list(row.generation.generated) for row in decoding]
+    return found
+
+
+def _decode_side_by_side(decoder: Decoder, memory: KvMemory, rows: Sequence["_Row"]) -> None:
+    while running := [row for row in rows if row.generation.finished is None]:
+        feeds = [row.propose() for row in running]
+        for row, feed, logits in zip(running, feeds, decoder.forward(memory, feeds), strict=True):
+            row.commit(feed, logits)
+
+
+class _Row:
+    """One prompt being decoded: its slot, and what it feeds."""
+
+    def __init__(
+        self,
+        target: LoadedModel,
+        slot: Slot,
+        prompt: list[int],
+        tokens: int,
+        make: Callable[[Slot, Sequence[int]], Drafter | None],
+        k: int,
+        truth: Sequence[int],
+    ) -> None:
+        drafter = make(slot, truth)
+        self._slot = slot
+        self.generation = Generation(
+            prompt,
+            max_new_tokens=tokens,
+            stop_ids=target.tokenizer.eos_ids,
+            vocab_size=target.tokenizer.real_size,
+            policy=FixedPolicy(k),
+            drafters=[drafter] if drafter else [],
+        )
+
+    def propose(self) -> Feed:
+        row = self._slot.target
+        pending = self.generation.tokens[len(row) :]
+        draft = self.generation.propose(16, tail=len(pending) - 1)
+        return Feed(self._slot.index, len(row), [*pending, *draft.tokens], 1 + len(draft.tokens))
+
+    def commit(self, feed: Feed, logits: torch.Tensor) -> None:
+        self.generation.commit(logits)
+        row = self._slot.target
+        row.append(feed.tokens)
+        row.rollback(min(common_prefix(row.tokens, self.generation.tokens), len(self.generation.tokens) - 1))
+
+
+def _prompts(target: LoadedModel, seed: int) -> Iterator[list[int]]:
+    """Endless prompts of 4 to 96 tokens, cut out of this project's own source."""
+    tokenizer = Tokenizer.from_str(target.tokenizer.json)
+    source = "\n".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py")))
+    ids = tokenizer.encode(source, add_special_tokens=False).ids
+    rng = random.Random(seed)
+    while True:
+        length = rng.randint(4, 96)
+        begin = rng.randrange(len(ids) - length)
+        yield ids[begin : begin + length]
+
+
+def _load(pair_name: str | None) -> Models:
+    if pair_name is None:
+        tokenizer = tiny_tokenizer()
+        return Models(tiny_model(tokenizer, seed=1), tiny_model(tokenizer, seed=2, layers=1))
+    pair = pairs.choose(pairs.load_pairs(), pair_name)
+    cpu = torch.device("cpu")
+    target = loader.load(pull.locate(pair.target), cpu, torch.float32)
+    return Models(target, loader.load(pull.locate(pair.draft), cpu, torch.float32) if pair.draft else None)
+
+
+def _text(result: dict[str, Any]) -> str:
+    return (
+        f"{result['comparisons']:,} comparisons ({result['prompts']} prompts of {result['tokens']} tokens, "
+        f"{len(result['by_drafter'])} drafters, k in {result['k'][1:]}), {result['model']} in {result['dtype']}: "
+        f"{result['differences']} differ\n"
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench.lossless", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--pair", help="take this pair's target in fp32 instead of tiny models in float64")
+    parser.add_argument("--prompts", type=int, default=2_000)
+    parser.add_argument("--tokens", type=int, default=12, help="per prompt")
+    parser.add_argument("--rows", type=int, default=50, help="prompts decoded side by side")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+"""How the demonstration is painted: live on a terminal, else one line for each key. Knows nothing of engines."""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from bench.keystrokes import Keystroke
+from bench.percentiles import summary
+from bench.report import report
+from completion_server.protocol import State
+
+GHOST = "italic bright_black"
+PACE = 0.04  # seconds a key stays on the screen, or a person could not follow
+_LINES_BEFORE, _LINES_AFTER = 14, 3
+_ROWS = 8
+
+CONNECT = """\
+Neovim    vim.lsp.config("foretype", { cmd = { "foretype", "lsp" } })
+(0.12)    vim.lsp.enable("foretype")
+          vim.lsp.inline_completion.enable()
+
+VS Code   from an extension with vscode-languageclient 11:
+(1.91)    new LanguageClient("foretype", "Foretype", { command: "foretype", args: ["lsp"] },
+              { documentSelector: [{ scheme: "file" }] }).start()"""
+
+
+class Screen(Protocol):
+    """Two of them: `LiveScreen` and `PlainScreen`. Entered once, left before `summary`."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...
+    def loading(self, state: State) -> None: ...
+    async def key(self, before: str, after: str, keystroke: Keystroke) -> None: ...
+    def summary(self, keystrokes: Sequence[Keystroke]) -> None: ...
+
+
+class PlainScreen:
+    """For pipes and logs: nothing moves."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._count = 0
+        self._said = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        return None
+
+    def loading(self, state: State) -> None:
+        line = f"{state.phase}: {state.detail}" if state.detail else state.phase
+        if line != self._said:
+            self._said = line
+            self._print(line)
+
+    async def key(self, before: str, after: str, keystroke: Keystroke) -> None:  # noqa: ARG002 - one line is enough
+        self._count += 1
+        line = before[before.rfind("\n") + 1 :]
+        ghost = keystroke.text.replace("\n", "⏎")
+        self._print(f"{self._count:>3} {'  '.join(numbers(keystroke))}  {line}«{ghost}»")
+
+    def summary(self, keystrokes: Sequence[Keystroke]) -> None:
+        self._console.print(summary_table(keystrokes))
+        self._print(CONNECT)
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+class LiveScreen:
+    """For a terminal: the code, the ghost text at the cursor, and the last keys with their numbers."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._rows: deque[tuple[str, ...]] = deque(maxlen=_ROWS)
+
+    def __enter__(self) -> Self:
+        self._live.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._live.__exit__(kind, error, traceback)
+
+    def loading(self, state: State) -> None:
+        bar = ProgressBar(total=1.0, completed=state.fraction or 0.0, pulse=state.fraction is None, width=40)
+        self._paint(Group(Text(f"{state.phase} {state.detail}"), bar))
+
+    async def key(self, before: str, after: str, keystroke: Keystroke) -> None:
+        self._rows.append((repr(keystroke.key), *numbers(keystroke)))
+        table = Table(
+            "key", "", "key to suggestion", "first token", "cached", "computed", "drafted", "accepted", box=None
+        )
+        for row in self._rows:
+            table.add_row(*row)
+        self._paint(Group(Panel(code_with_ghost(before, after, keystroke.text)), table))
+        await asyncio.sleep(PACE)
+
+    def summary(self, keystrokes: Sequence[Keystroke]) -> None:
+        self._console.print(summary_table(keystrokes), Text(CONNECT))
+
+    def _paint(self, what: RenderableType) -> None:
+        self._live.update(what, refresh=True)
+
+
+def code_with_ghost(before: str, after: str, ghost: str) -> Text:
+    """The lines around the cursor in colours, with `ghost` in grey where it would be inserted."""
+    shown = "".join(before.splitlines(keepends=True)[-_LINES_BEFORE:])
+    below = "".join(after.splitlines(keepends=True)[:_LINES_AFTER])
+    code = Syntax("", "python", theme="ansi_dark").highlight(shown + below)
+    head, tail = code[: len(shown)], code[len(shown) : len(shown) + len(below)]
+    return Text.assemble(head, Text("▏"), Text(ghost, style=GHOST), tail)
+
+
+def numbers(keystroke: Keystroke) -> tuple[str, ...]:
+    """What one key cost, for a person: where the answer came from, times, tokens."""
+    trace = keystroke.trace
+    if not keystroke.by_engine:
+        return (keystroke.outcome, f"{keystroke.key_ms:.0f} ms", "", "", "", "", "")
+    return (
+        keystroke.outcome,
+        f"{keystroke.key_ms:.0f} ms",
+        f"ttft {trace['ttft_ms']:.0f} ms",
+        f"cached {trace['cached_tokens']}",
+        f"computed {trace['computed_tokens']}",
+        f"drafted {trace['drafted_tokens']}",
+        f"accepted {trace['accepted_tokens']}",
+    )
+
+
+def summary_table(keystrokes: Sequence[Keystroke]) -> Table:
+    """All of it in a few lines."""
+    figures = report(keystrokes)
+    table = Table("", "p50", "p95", "p99", title=f"{figures['keystrokes']} keys, {figures['shown']} with a suggestion")
+    everything = summary([keystroke.key_ms for keystroke in keystrokes])
+    for name, values in (
+        ("key to suggestion, all keys", everything),
+        ("key to suggestion, asked the engine", figures["keystroke_to_suggestion_ms"]),
+        ("first token (TTFT)", figures["ttft_ms"]),
+    ):
+        table.add_row(name, *("–" if value is None else f"{value:.0f} ms" for value in values.values()))
+    table.add_section()
+    for name in (
+        "answered_by_engine",
+        "from_cache",
+        "cached_token_ratio",
+        "draft_acceptance_rate",
+        "acceptance_length",
+    ):
+        value = figures[name]
+        table.add_row(name.replace("_", " "), "–" if value is None else str(value))
+    return table
