@@ -23,6 +23,7 @@ GHOST = "italic bright_black"
 PACE = 0.04  # seconds a key stays on the screen, or a person could not follow
 _LINES_BEFORE, _LINES_AFTER = 14, 3
 _ROWS = 8
+_WIDTH = 80  # of a suggestion on one line
 
 CONNECT = """\
 Neovim    vim.lsp.config("foretype", { cmd = { "foretype", "lsp" } })
@@ -72,6 +73,8 @@ class PlainScreen:
         self._count += 1
         line = before[before.rfind("\n") + 1 :]
         ghost = keystroke.text.replace("\n", "⏎")
+        if len(ghost) > _WIDTH:
+            ghost = ghost[: _WIDTH - 1] + "…"
         self._print(f"{self._count:>3} {'  '.join(numbers(keystroke))}  {line}«{ghost}»")
 
     def summary(self, keystrokes: Sequence[Keystroke]) -> None:
@@ -105,9 +108,7 @@ class LiveScreen:
 
     async def key(self, before: str, after: str, keystroke: Keystroke) -> None:
         self._rows.append((repr(keystroke.key), *numbers(keystroke)))
-        table = Table(
-            "key", "", "key to suggestion", "first token", "cached", "computed", "drafted", "accepted", box=None
-        )
+        table = Table.grid(padding=(0, 2))
         for row in self._rows:
             table.add_row(*row)
         self._paint(Group(Panel(code_with_ghost(before, after, keystroke.text)), table))

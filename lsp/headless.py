@@ -99,7 +99,6 @@ class HeadlessEditor:
         self._client.listen(STATUS, self._take_state)
         self._client.listen(TRACE, self._take_trace)
         self._client.listen(types.WINDOW_SHOW_MESSAGE, self._take_message)
-        self._requests = count(1)
         self._traces: dict[Any, Mapping[str, Any]] = {}
         self._moved = asyncio.Event()
 
@@ -196,8 +195,7 @@ class HeadlessEditor:
             types.TextDocumentIdentifier(uri),
             _wire(cursor),
         )
-        request = f"h{next(self._requests)}"
-        reply = await self._client.request(types.TEXT_DOCUMENT_INLINE_COMPLETION, params, request)
+        request, reply = await self._client.request(types.TEXT_DOCUMENT_INLINE_COMPLETION, params)
         items = reply.items if isinstance(reply, types.InlineCompletionList) else reply or []
         return (str(items[0].insert_text) if items else ""), self._traces.pop(request, {})
 
@@ -275,6 +273,7 @@ class _Client(LanguageClient):
 
     def __init__(self) -> None:
         super().__init__("foretype-headless", "1")
+        self._ids = count(1)
         self._last_words = ""
         self._reading: asyncio.Task[None] | None = None
 
@@ -290,11 +289,20 @@ class _Client(LanguageClient):
         await super().start_io(cmd, *args, **kwargs)
         self._reading = asyncio.create_task(self._read_errors())
 
-    async def request(self, method: str, params: Any, request: str | None = None) -> Any:
-        """Send a request and return its result. Raises `EngineUnavailable` if the server has ended."""
+    async def request(self, method: str, params: Any) -> tuple[str, Any]:
+        """Send a request; its id and its result. Raises `EngineUnavailable` if the server has ended.
+
+        Cancelling the task that awaits this cancels the request in the server.
+        """
+        request = f"h{next(self._ids)}"
         try:
             self.check_alive()
-            return await self.protocol.send_request_async(method, params, request)
+            reply = asyncio.wrap_future(self.protocol.send_request(method, params, msg_id=request))
+            reply.add_done_callback(_retrieve)
+            return request, await asyncio.shield(reply)  # pygls stumbles over the reply if its own future is cancelled
+        except asyncio.CancelledError:
+            self.cancel_request(types.CancelParams(request))
+            raise
         except (RuntimeError, EngineUnavailable):  # the first is how pygls says that the server has ended
             await self._read_to_end()
             self.check_alive()
@@ -330,6 +338,12 @@ class _Client(LanguageClient):
             return
         async for line in self._server.stderr:
             self._last_words = line.decode(errors="replace").strip() or self._last_words
+
+
+def _retrieve(reply: asyncio.Future[Any]) -> None:
+    """Look at how a request ended, or asyncio complains about those that nobody waited for to the end."""
+    if not reply.cancelled():
+        reply.exception()
 
 
 def _plain(value: Any) -> Any:

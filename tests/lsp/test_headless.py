@@ -15,6 +15,11 @@ NO_START = {"engine": {"start": False}}
 SOON = 20.0
 
 
+async def until(holds):
+    while not holds():  # noqa: ASYNC110 - the engine is on a thread and has nobody to tell
+        await asyncio.sleep(0.01)
+
+
 @pytest.fixture
 async def editor(scripted):
     await scripted(Rule("a + b\n", match="return "), Rule("c\n", match="return a + "))
@@ -99,6 +104,22 @@ async def test_a_server_that_does_not_start():
     with pytest.raises(EngineUnavailable, match="broken"):
         async with HeadlessEditor(command=command):
             pass
+
+
+async def test_a_request_whose_task_is_cancelled_is_cancelled_in_the_engine(scripted):
+    engine = await scripted(Rule("1\n", match="fast "), Rule("2\n", delay_ms=60_000))
+    async with HeadlessEditor(NO_START) as editor:
+        await editor.wait_ready(SOON)
+        buffer = editor.open(FILE, "slow ")
+        asked = asyncio.create_task(buffer.suggest())
+        async with asyncio.timeout(SOON):
+            await until(lambda: engine.snapshot().running)
+            asked.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asked
+            await until(lambda: engine.snapshot().cancelled)
+        buffer.insert("fast ")
+        assert (await buffer.suggest()).text == "1"
 
 
 async def test_suggest_once(scripted):
