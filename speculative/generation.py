@@ -138,8 +138,8 @@ class Generation:
         self._pending = None
         verdict = self._verify(logits[:, : self._vocab_size], draft)
         tokens, stopped = self._until_stop(verdict.tokens)
+        accepted = verdict.accepted  # a draft ends with its first stop token, so none of these is behind one
         chosen = len(tokens) + stopped  # each would have been a pass of the target alone
-        accepted = min(verdict.accepted, chosen)
         self._tokens += tokens
         self.counters.add(draft, accepted)
         self._policy.observe(Round(draft.drafter, draft.match, len(draft.tokens), accepted, chosen, tail))

@@ -177,7 +177,12 @@ def run_all(drafters, policy, length, sampling, constraint=None):
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
-@pytest.mark.parametrize("k", [0, 1, 2])
+def test_without_drafts_it_is_the_distribution_of_the_target(sampling):
+    assert total_variation(run_all([], lambda: FixedPolicy(0), 3, sampling), expected_texts(3, sampling)) < 1e-9
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
+@pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("name", DRAFTERS)
 def test_every_path_together_gives_the_distribution_of_the_target(name, k, sampling):
     found = run_all([DRAFTERS[name]()], lambda: FixedPolicy(k), 3, sampling)

@@ -69,6 +69,15 @@ def test_positions_are_told_apart():
     assert cut.choose([Offer("other", 8)]) == Choice("other", 1)
 
 
+def test_positions_that_were_never_reached_are_not_blamed():
+    # The first token is wrong half of the time, so the second was tried 10 times of 20, and right each time.
+    seen = policy(start_passes=8)
+    see(seen, "other", 2, 0, times=10)
+    see(seen, "other", 2, 2, times=10)
+    first = (4 / 2 + 10) / 24
+    assert list(seen.acceptance(Offer("other", 2))) == pytest.approx([first, (4 * first + 10) / 14])
+
+
 def test_matches_of_different_length_are_told_apart():
     seen = policy(start_passes=8)
     see(seen, "n-gram", 2, 0, times=20, match=1)

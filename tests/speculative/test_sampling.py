@@ -59,6 +59,11 @@ def test_top_p_keeps_the_token_that_crosses_it():
     assert distribution(logits, Sampling(1.0, top_p=0.01)).tolist() == pytest.approx([0.0, 1.0, 0.0])
 
 
+def test_among_equals_top_p_keeps_the_lower_ids():
+    probs = distribution(torch.zeros(4_096, dtype=torch.float64), Sampling(1.0, top_p=0.25))
+    assert probs.nonzero().flatten().tolist() == list(range(1_024))
+
+
 def test_top_p_counts_what_top_k_left():
     logits = torch.tensor([0.4, 0.3, 0.2, 0.1]).log()
     # After top-k 2 the first token has 4/7 = 0.571 and alone reaches 0.55; over all four it would not.

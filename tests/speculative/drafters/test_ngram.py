@@ -54,6 +54,13 @@ class IndexAgainstScan(RuleBasedStateMachine):
 TestIndexAgainstScan = IndexAgainstScan.TestCase
 
 
+def test_what_is_truncated_takes_no_memory():
+    index = NgramIndex(MAX)
+    index.sync([1, 2, 1, 2, 3])
+    index.truncate(0)
+    assert index._ends == {}
+
+
 def draft(context, k=4, drafter=None):
     generation = Generation(
         context,
