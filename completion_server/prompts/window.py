@@ -4,11 +4,14 @@ Both are chosen when work at a place begins and then stay. Knows nothing of mode
 """
 
 import re
+import zlib
 from dataclasses import dataclass
 
 from completion_server.tokenization import TextTokenizer
 
 CHARS_PER_TOKEN = 6  # more than code has, so that a budget of tokens is surely in that many characters of ordinary text
+
+_HASHED = 200  # code points of a line at most
 
 _BARE_LINE = re.compile(r"\n(?=\S)")
 _ANY_LINE = re.compile(r"\n")
@@ -17,8 +20,9 @@ _ANY_LINE = re.compile(r"\n")
 def window_start(before: str, budget: int, tokenizer: TextTokenizer) -> int:
     """Offset in `before` from which on it has at most `budget` tokens.
 
-    At a line that begins with text if one is near, else at any line, else (a huge line) anywhere. Work is bounded by
-    the budget, not by the length of `before`.
+    At a line that begins with text if one is near, else at any line, else (a huge line) anywhere. Of several the one
+    with the smallest hash is taken: whoever comes back to about the same place finds the same start, and its keys and
+    values. Work is bounded by the budget, not by the length of `before`.
     """
     base = max(0, len(before) - budget * CHARS_PER_TOKEN)
     tail = before[base:]
@@ -31,10 +35,14 @@ def window_start(before: str, budget: int, tokenizer: TextTokenizer) -> int:
         cut = starts[len(starts) - budget]
     near = cut + (len(tail) - cut) // 3
     for line in (_BARE_LINE, _ANY_LINE):
-        match = line.search(tail, max(0, cut - 1), near)
-        if match:
-            return base + match.end()
+        starts = [match.end() for match in line.finditer(tail, max(0, cut - 1), near)]
+        if starts:
+            return base + min(starts, key=lambda start: _hash_of_line(tail, start))
     return base + cut
+
+
+def _hash_of_line(text: str, start: int) -> int:
+    return zlib.crc32(text[start : start + _HASHED].partition("\n")[0].encode("utf-8", "replace"))
 
 
 @dataclass(frozen=True, slots=True)

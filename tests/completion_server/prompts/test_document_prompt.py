@@ -120,6 +120,15 @@ def test_an_edit_before_the_window_only_shifts_it(make):
         assert document.build(at(before[1000:] + "\nvalue", "\nend")) == first
 
 
+def test_who_comes_back_to_about_the_same_place_finds_the_same_window(make):
+    budget = PromptBudget(prefix_tokens=512)
+    document = make("prefix-only", budget)
+    first = document.build(at(SOURCE[:60_000])).tokens
+    document.build(at(SOURCE[:20_000]))
+    again = document.build(at(SOURCE[:60_150])).tokens
+    assert shared(first, again) >= len(first) - 1
+
+
 def test_a_window_begins_at_a_line_with_text_at_its_first_column(make, qwen):
     for before in ("def f(x):\n    return x\n\n" * 200, SOURCE[:60_000] + "\nx = 1" * 200):
         text = qwen.decode(make("prefix-only").build(at(before)).tokens)
