@@ -66,4 +66,7 @@ class Backend(Protocol):
     def snapshot(self) -> Snapshot: ...
 
     def stop(self, timeout: float) -> None:
-        """Answer what is open with `Cancelled(reason="shutdown")` and end. Blocks at most `timeout` seconds."""
+        """Answer what is open with `Cancelled(reason="shutdown")` and end.
+
+        Blocks at most `timeout` seconds; may be called from any thread.
+        """

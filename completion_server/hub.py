@@ -196,6 +196,7 @@ class Hub:
             cancelled=facts.cancelled,
             failed=facts.failed,
             wasted_tokens=facts.wasted_tokens,
+            notes=facts.notes,
         )
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from completion_server.kv.memory import KvMemory
-from completion_server.kv.prefix import common_prefix
 from completion_server.kv.slots import Slot
 from completion_server.models.decoder import Decoder, Feed
+from completion_server.prefix import common_prefix
 
 
 class DraftRow:

@@ -28,13 +28,13 @@ from completion_server.engine.pair import LoadedPair
 from completion_server.engine.scheduler import Scheduler
 from completion_server.engine.sequence import Sequence
 from completion_server.engine.work import Work
-from completion_server.errors import ForetypeError
+from completion_server.errors import ForetypeError, RequestError
 from completion_server.kv.slots import Lease
 from completion_server.models.decoder import Feed
 from completion_server.prompts import Prompt
-from completion_server.protocol import Cancelled, Complete, Delta, EngineMessage, Error, Result, Warmed
+from completion_server.protocol import Cancelled, Complete, Decoding, Delta, EngineMessage, Error, Result, Warmed
 from completion_server.tokenization import StreamDecoder
-from speculative import FixedPolicy, Generation, ModelDrafter, PrefixConstraint, Sampling
+from speculative import FixedPolicy, Generation, ModelDrafter, PrefixConstraint, Sampling, SamplingError
 
 log = logging.getLogger(__name__)
 
@@ -217,7 +217,7 @@ class Engine:
             vocab_size=pair.vocab_size,
             policy=pair.policy if decoding.drafting else FixedPolicy(0),
             drafters=drafters,
-            sampling=Sampling(decoding.temperature, decoding.top_k, decoding.top_p),
+            sampling=_sampling(decoding),
             constraint=PrefixConstraint(pair.token_bytes, prompt.forced) if prompt.forced else None,
             seed=decoding.seed,
             cancelled=lambda: job.cancelled is not None,
@@ -255,3 +255,10 @@ class Engine:
             self.pair.slots.release(sequence.lease.slot)
             if work.document is not None and sequence.generation is not None:
                 work.document.remember(list(sequence.tokens))
+
+
+def _sampling(decoding: Decoding) -> Sampling:
+    try:
+        return Sampling(decoding.temperature, decoding.top_k, decoding.top_p)
+    except SamplingError as error:
+        raise RequestError(str(error)) from error

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from completion_server.ending import Ending
 from completion_server.engine.draft_row import DraftRow
-from completion_server.kv.prefix import common_prefix
 from completion_server.kv.slots import Lease
 from completion_server.models.decoder import Feed
+from completion_server.prefix import common_prefix
 from completion_server.prompts import Prompt
 from completion_server.protocol import FinishReason
 from completion_server.tokenization import StreamDecoder

@@ -11,7 +11,7 @@ it reuses to the exact token, which is what typing needs. Knows nothing of tenso
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from completion_server.kv.prefix import common_prefix
+from completion_server.prefix import common_prefix
 
 
 @dataclass(slots=True)

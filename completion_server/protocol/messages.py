@@ -9,8 +9,9 @@ one of them with exactly one last reply:
     Status    →  StatusReply | Error
     Shutdown  →  Goodbye | Error
 
-`Cancel` and `CloseDocument` ask for nothing back (the cancelled request itself is answered). `State` comes unasked, to every
-client, whenever the engine starts loading, is ready, fails or unloads.
+`Cancel` and `CloseDocument` ask for nothing back (the cancelled request itself is answered). `State` comes unasked, to
+every client, whenever the engine starts loading, is ready, fails or unloads. A `Warm` or `Complete` on an unloaded
+engine loads it again. An `Error` has id 0 where the frame had no id that could be read, or one that is in use.
 
 Lengths of text are code points, times are milliseconds. Knows nothing of bytes, sockets, models or LSP.
 """
@@ -213,7 +214,7 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """Last reply of a request that failed; id 0 where the frame had none that could be read."""
+    """Last reply of a request that failed."""
 
     id: int
     code: str  # errors.ForetypeError.code
@@ -245,6 +246,7 @@ class StatusReply:
     cancelled: int
     failed: int
     wasted_tokens: int
+    notes: tuple[str, ...] = ()  # warnings that a person should see, e.g. a model without fill-in-the-middle tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ The result always equals the full encoding. Knows nothing of documents or prompt
 
 from bisect import bisect_left
 
+from completion_server.prefix import common_prefix
 from completion_server.tokenization.text import TextTokenizer
 
 
@@ -31,17 +32,3 @@ class IncrementalEncoder:
         self._ids[keep:] = ids
         self._starts[keep:] = [start + cut for start in starts] if cut else starts
         self._text = text
-
-
-def common_prefix(a: str, b: str) -> int:
-    """Code points that `a` and `b` begin with alike. Compares slices, so 64k characters take microseconds."""
-    low, high = 0, min(len(a), len(b))
-    if a[:high] == b[:high]:
-        return high
-    while high - low > 1:  # a[:low] == b[:low], and they differ before high
-        middle = (low + high) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low

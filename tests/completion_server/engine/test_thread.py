@@ -61,7 +61,7 @@ def run(make_driver: MakeDriver) -> Iterator[Callable[..., Running]]:
     started: list[Running] = []
 
     def start(load: Callable[[Any], Engine] | None = None, **options: Any) -> Running:
-        started.append(Running(load or (lambda progress: make_driver().engine), **options))
+        started.append(Running(load or (lambda _: make_driver().engine), **options))
         return started[-1]
 
     yield start

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from completion_server.tokenization import Boundary, IncrementalEncoder
-from completion_server.tokenization.incremental import common_prefix
 
 SOURCE = inspect.getsource(argparse)
 PIECES = st.sampled_from(
@@ -73,14 +72,6 @@ def test_the_list_given_out_is_the_callers(gpt2_like):
     encoder = IncrementalEncoder(gpt2_like)
     encoder.encode("a\nb").clear()
     assert encoder.encode("a\nbc") == gpt2_like.encode("a\nbc")
-
-
-@given(common=st.text(max_size=50), a=st.text(max_size=5), b=st.text(max_size=5))
-def test_common_prefix(common, a, b):
-    length = common_prefix(common + a, common + b)
-    rest_a, rest_b = (common + a)[length:], (common + b)[length:]
-    assert (common + a)[:length] == (common + b)[:length]
-    assert not rest_a or not rest_b or rest_a[0] != rest_b[0]
 
 
 class TestBoundary:

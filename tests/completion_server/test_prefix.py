@@ -1,9 +1,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from completion_server.kv.prefix import common_prefix
+from completion_server.prefix import common_prefix
 
 tokens = st.lists(st.integers(0, 2), max_size=40)
+
+
+@given(st.text(max_size=50), st.text(max_size=5), st.text(max_size=5))
+def test_of_texts(head: str, a: str, b: str) -> None:
+    length = common_prefix(head + a, head + b)
+    rest_a, rest_b = (head + a)[length:], (head + b)[length:]
+    assert (head + a)[:length] == (head + b)[:length]
+    assert not rest_a or not rest_b or rest_a[0] != rest_b[0]
 
 
 @given(tokens, tokens, tokens)
