@@ -50,7 +50,7 @@ async def _show(screen: Screen, session: Session, engine_command: Sequence[str])
             async with HeadlessEditor(options, environment=engine.environment) as editor:
                 await editor.wait_ready(READY_TIMEOUT)
                 before = session.before
-                async for keystroke in type_sessions(editor, [session]):
+                async for keystroke in type_sessions(editor, [session], engine.settled):
                     if keystroke.failed:
                         raise EngineUnavailable(_trouble(editor, keystroke))
                     before += keystroke.key

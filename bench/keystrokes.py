@@ -1,6 +1,6 @@
 """Types sessions through a language server and writes down what each key brought. Every key waits for its answer."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,12 +31,18 @@ class Keystroke:
         return self.outcome in ("error", "unavailable", "loading")
 
 
-async def type_sessions(editor: HeadlessEditor, sessions: Sequence[Session]) -> AsyncIterator[Keystroke]:
-    """Each session in a document of its own, opened just before its first key and closed behind its last."""
+async def type_sessions(
+    editor: HeadlessEditor, sessions: Sequence[Session], rest: Callable[[], Awaitable[None]]
+) -> AsyncIterator[Keystroke]:
+    """Each session in a document of its own, opened before its first key and closed behind its last.
+
+    `rest` is awaited after a document was opened: people look before they type.
+    """
     for number, session in enumerate(sessions):
         name = f"{session.path.stem}_{number}{session.path.suffix}"
         buffer = editor.open(session.path, session.before + session.after, name=name)
         buffer.move(*position(session.before))
+        await rest()
         for key in session.keys:
             buffer.insert(key)
             suggestion = await buffer.suggest()

@@ -24,12 +24,12 @@ from completion_server import pairs, pull
 from completion_server.engine.draft_row import DraftRow
 from completion_server.errors import ForetypeError
 from completion_server.kv.memory import KvMemory
-from completion_server.kv.prefix import common_prefix
 from completion_server.kv.slots import Row, Slot
 from completion_server.models import loader
 from completion_server.models.decoder import Decoder, Feed
 from completion_server.models.loader import LoadedModel
 from completion_server.models.tiny import tiny_model, tiny_tokenizer
+from completion_server.prefix import common_prefix
 from speculative import Drafter, FixedPolicy, Generation, ModelDrafter, NgramDrafter, TailDrafter
 from speculative.drafters import fakes
 

@@ -8,6 +8,7 @@ import contextlib
 import os
 import sys
 import tempfile
+import time
 from asyncio.subprocess import Process
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from completion_server.protocol import State, StatusReply
 
 ANSWER_TIMEOUT = 60.0  # seconds until the process answers; it imports its libraries first
 END_TIMEOUT = 10.0
+REST = 1.0  # seconds within which a language server that wants to prefill says so
 _PAUSE = 0.05
 
 
@@ -38,6 +40,7 @@ class PrivateEngine:
         self._on_state = on_state
         self._stack = contextlib.AsyncExitStack()
         self._moved = asyncio.Event()
+        self._completed = 0
 
     async def __aenter__(self) -> Self:
         # A short path: that of a socket may have about 100 bytes only.
@@ -58,6 +61,20 @@ class PrivateEngine:
 
     async def status(self) -> StatusReply:
         return await self._client.status()
+
+    async def settled(self) -> None:
+        """Wait until the engine has answered something since the last call and has nothing to do, or `REST` is over.
+
+        What a person takes to look at a file that was just opened: its prompt is prefilled meanwhile.
+        """
+        deadline = time.monotonic() + REST
+        while True:
+            status = await self._client.status()
+            idle = not status.running and not status.queued
+            if idle and (status.completed > self._completed or time.monotonic() > deadline):
+                self._completed = status.completed
+                return
+            await asyncio.sleep(_PAUSE)
 
     async def _start(self, log: Path) -> None:
         with log.open("wb") as output:

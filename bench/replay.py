@@ -94,11 +94,11 @@ class _Replay:
             self._progress.update(loading, completed=1.0, description="engine ready")
             wasted = (await engine.status()).wasted_tokens
             async with self._editor(engine, drafting=True) as editor:
-                keystrokes = await self._type(editor, "typing")
+                keystrokes = await self._type(engine, editor, "typing")
                 wasted = (await engine.status()).wasted_tokens - wasted
                 cold = [s async for s in cold_suggestions(editor, self._sources, options.cold, options.seed)]
             async with self._editor(engine, drafting=False) as editor:
-                alone = await self._type(editor, "typing, target alone")
+                alone = await self._type(engine, editor, "typing, target alone")
             status = await engine.status()
         different = differing_keys(keystrokes, alone)
         return {
@@ -124,11 +124,11 @@ class _Replay:
         options = {"drafting": drafting, "engine": {"start": False}}
         return HeadlessEditor(options, environment=engine.environment)
 
-    async def _type(self, editor: HeadlessEditor, title: str) -> list[Keystroke]:
+    async def _type(self, engine: PrivateEngine, editor: HeadlessEditor, title: str) -> list[Keystroke]:
         await editor.wait_ready(READY_TIMEOUT)
         task = self._progress.add_task(title, total=sum(len(session.keys) for session in self._plan))
         keystrokes = []
-        async for keystroke in type_sessions(editor, self._plan):
+        async for keystroke in type_sessions(editor, self._plan, engine.settled):
             keystrokes.append(keystroke)
             self._progress.advance(task)
         return keystrokes

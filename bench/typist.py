@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-KEYS_PER_SESSION = 100
+KEYS_PER_SESSION = 300  # about ten lines
 _KEY = re.compile(r"\r?\n[ \t]*|.", re.DOTALL)
 _EARLIEST, _LATEST = 0.4, 0.85  # of the file: before the first there is little to go by
 

@@ -29,7 +29,7 @@ def test_sessions_type_what_the_author_wrote(keys, seed):
     for session in plan:
         typed = session.before + "".join(session.keys)
         assert TEXT.startswith(typed)
-        assert session.after.startswith("\n")
+        assert session.after[:1] in ("\n", "")
         assert TEXT.endswith(session.after)
         assert "\n" not in TEXT[len(typed) : len(TEXT) - len(session.after)]
         assert len(session.before) > 0.4 * len(TEXT)
@@ -42,7 +42,7 @@ def test_the_same_seed_gives_the_same_sessions():
 
 def test_files_take_turns():
     other = Source(Path("g.py"), TEXT)
-    assert [s.path.name for s in sessions([SOURCE, other], 350, 1)] == ["f.py", "g.py", "f.py", "g.py"]
+    assert [s.path.name for s in sessions([SOURCE, other], 350, 1, per_session=100)] == ["f.py", "g.py", "f.py", "g.py"]
 
 
 def test_files_too_short_to_type_in_are_left_out():
