@@ -145,7 +145,7 @@ TORCH_FREE = (
     "completion_server.engine.scheduler",
     "completion_server.engine.thread",
     "completion_server.errors",
-    "completion_server.kv.prefix",
+    "completion_server.prefix",
     "completion_server.kv.slots",
     "completion_server.pairs",
     "completion_server.prompts",
