@@ -29,7 +29,7 @@ SOON = 120.0
 SOURCE = Path(asyncio.__file__).with_name("tasks.py").read_text(encoding="utf-8")
 LONG = SOURCE[:9_000]  # about 2,000 tokens
 FILES = {
-    "shop.py": "class Basket:\n    def add(self, item):\n        self.items += [item]\n\n    def total(self):\n        ret",
+    "shop.py": "class Basket:\n    def add(self, i):\n        self.items.add(i)\n\n    def total(self):\n        ret",
     "shop.js": "function total(items) {\n  let sum = 0;\n  for (const item of items) {\n    sum += ",
     "shop.go": 'package shop\n\nimport "fmt"\n\nfunc Print(items []string) {\n\tfor _, item := range items {\n\t\tfmt.',
     "shop.ts": "export function total(items: Item[]): number {\n  return items.",
