@@ -73,6 +73,7 @@ def assemble(pair: pairs.Pair, target: LoadedModel, draft: LoadedModel | None, s
         draft_memory = draft.decoder.memory(sizes.slots, context + SPARE)
         vocab = min(draft.tokenizer.real_size, target.tokenizer.real_size)
         draft_parts = DraftModelParts(str(pair.draft), draft.decoder, draft_memory, vocab)
+    layout = Layout(family, text)
     costs = measure(target.decoder, memory, draft_parts)
     return LoadedPair(
         name=pair.name,
@@ -85,8 +86,8 @@ def assemble(pair: pairs.Pair, target: LoadedModel, draft: LoadedModel | None, s
         text=text,
         token_bytes=TokenBytes(text.vocabulary),
         vocab_size=text.real_size,
-        layout=Layout(family, text),
-        budget=PromptBudget().within(context - min(MAX_NEW, context // 2)),
+        layout=layout,
+        budget=PromptBudget().within(context - min(MAX_NEW, context // 2), prefix_only=not layout.has_suffix),
         healing=pair.healing,
         policy=AdaptivePolicy(costs) if settings.drafting else FixedPolicy(0),
         costs=costs,

@@ -28,9 +28,14 @@ class PromptBudget:
         """No prompt is longer than this."""
         return self.prefix_ceiling + self.suffix_tokens + self.snippet_tokens + CONTROL_TOKENS
 
-    def within(self, limit: int) -> "PromptBudget":
-        """This budget, or one scaled down so that no prompt is longer than `limit` tokens."""
+    def within(self, limit: int, *, prefix_only: bool = False) -> "PromptBudget":
+        """This budget, or one scaled down so that no prompt is longer than `limit` tokens.
+
+        In a `prefix_only` prompt the prefix has all the room; suffix and snippets are looked up in, not laid out.
+        """
         spare = max(limit - CONTROL_TOKENS, 8)
+        if prefix_only:
+            return replace(self, prefix_tokens=min(self.prefix_tokens, int(spare / SLACK)))
         if self.ceiling <= limit:
             return self
         share = spare / (self.ceiling - CONTROL_TOKENS)

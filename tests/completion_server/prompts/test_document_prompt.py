@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from completion_server.prompts import FAMILIES, DocumentPrompt, Layout, PromptBudget
+from completion_server.prompts.budget import CONTROL_TOKENS
 from completion_server.protocol import Context, Snippet
 
 SOURCE = inspect.getsource(argparse)
@@ -250,6 +251,12 @@ class TestBudget:
     @given(limit=st.integers(24, 10_000))
     def test_within_a_limit(self, limit):
         assert PromptBudget().within(limit).ceiling <= limit
+
+    @given(limit=st.integers(24, 10_000))
+    def test_a_prefix_alone_has_all_the_room(self, limit):
+        budget = PromptBudget().within(limit, prefix_only=True)
+        assert budget.prefix_ceiling + CONTROL_TOKENS <= limit
+        assert budget.prefix_tokens >= PromptBudget().within(limit).prefix_tokens - 1
 
     def test_one_that_fits_stays(self):
         assert PromptBudget().within(8192) == PromptBudget()
