@@ -31,7 +31,7 @@ def main(*, console: Console | None = None, keys: int = KEYS, engine_command: Se
     console = console or Console()
     screen: Screen = LiveScreen(console) if console.is_terminal else PlainScreen(console)
     try:
-        asyncio.run(_show(screen, scene(keys), engine_command))
+        asyncio.run(show(screen, scene(keys), engine_command))
     except KeyboardInterrupt:
         raise SystemExit(130) from None
 
@@ -42,7 +42,8 @@ def scene(keys: int = KEYS) -> Session:
     return session_at(Source(FILE, text), text.index(BEGIN), keys)
 
 
-async def _show(screen: Screen, session: Session, engine_command: Sequence[str]) -> None:
+async def show(screen: Screen, session: Session, engine_command: Sequence[str] = ()) -> None:
+    """Type `session` and paint it on `screen`. Raises `ForetypeError` with one line for a person."""
     keystrokes: list[Keystroke] = []
     with screen:
         async with PrivateEngine(PAIR, command=engine_command, on_state=screen.loading) as engine:

@@ -91,7 +91,7 @@ class LiveScreen:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=True)
-        self._rows: deque[tuple[str, ...]] = deque(maxlen=_ROWS)
+        self._frame = Frame()
 
     def __enter__(self) -> Self:
         self._live.__enter__()
@@ -107,11 +107,7 @@ class LiveScreen:
         self._paint(Group(Text(f"{state.phase} {state.detail}"), bar))
 
     async def key(self, before: str, after: str, keystroke: Keystroke) -> None:
-        self._rows.append((repr(keystroke.key), *numbers(keystroke)))
-        table = Table.grid(padding=(0, 2))
-        for row in self._rows:
-            table.add_row(*row)
-        self._paint(Group(Panel(code_with_ghost(before, after, keystroke.text)), table))
+        self._paint(self._frame.after(before, after, keystroke))
         await asyncio.sleep(PACE)
 
     def summary(self, keystrokes: Sequence[Keystroke]) -> None:
@@ -119,6 +115,20 @@ class LiveScreen:
 
     def _paint(self, what: RenderableType) -> None:
         self._live.update(what, refresh=True)
+
+
+class Frame:
+    """What is on the screen after a key: the code around the cursor, and the last keys with their numbers."""
+
+    def __init__(self) -> None:
+        self._rows: deque[tuple[str, ...]] = deque(maxlen=_ROWS)
+
+    def after(self, before: str, after: str, keystroke: Keystroke) -> RenderableType:
+        self._rows.append((repr(keystroke.key), *numbers(keystroke)))
+        table = Table.grid(padding=(0, 2))
+        for row in self._rows:
+            table.add_row(*row)
+        return Group(Panel(code_with_ghost(before, after, keystroke.text)), table)
 
 
 def code_with_ghost(before: str, after: str, ghost: str) -> Text:
