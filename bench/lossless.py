@@ -1,8 +1,8 @@
 """`python -m bench.lossless`: decodes many prompts with every drafter and every k, and counts tokens that differ.
 
 The reference is the same model without drafts. By default the models are tiny random ones in float64, whose arithmetic
-leaves no doubt; `--pair NAME` takes the target of a pair in fp32. Rows of many prompts share each pass, so that the
-ragged batch is tried as well. Knows nothing of prompts' layout, editors or sockets.
+leaves no doubt; `--pair NAME` takes the models of a pair, in fp32 or as `--dtype` says. Rows of many prompts share each
+pass, so that the ragged batch is tried as well. Knows nothing of prompts' layout, editors or sockets.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from completion_server.kv.memory import KvMemory
 from completion_server.kv.slots import Row, Slot
 from completion_server.models import loader
 from completion_server.models.decoder import Decoder, Feed
+from completion_server.models.device import choose_arithmetic
 from completion_server.models.loader import LoadedModel
 from completion_server.models.tiny import tiny_model, tiny_tokenizer
 from completion_server.prefix import common_prefix
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     console = Console(stderr=True)
     try:
-        models = _load(options.pair)
+        models = _load(options.pair, options.dtype)
         result = compare(models, options.prompts, options.tokens, options.rows, options.seed, console)
     except ForetypeError as error:
         console.print(f"lossless: {error}", style="red", markup=False, soft_wrap=True)
@@ -83,7 +84,7 @@ def compare(
         "comparisons": prompts * len(runs),
         "differences": sum(by_drafter.values()),
         "by_drafter": by_drafter,
-        "dtype": str(models.target.decoder.dtype).removeprefix("torch."),
+        "dtype": models.target.decoder.arithmetic,
         "model": models.target.decoder.model.config.model_type,
     }
 
@@ -194,14 +195,14 @@ def _prompts(target: LoadedModel, seed: int) -> Iterator[list[int]]:
         yield ids[begin : begin + length]
 
 
-def _load(pair_name: str | None) -> Models:
+def _load(pair_name: str | None, dtype: str) -> Models:
     if pair_name is None:
         tokenizer = tiny_tokenizer()
         return Models(tiny_model(tokenizer, seed=1), tiny_model(tokenizer, seed=2, layers=1))
     pair = pairs.choose(pairs.load_pairs(), pair_name)
-    cpu = torch.device("cpu")
-    target = loader.load(pull.locate(pair.target), cpu, torch.float32)
-    return Models(target, loader.load(pull.locate(pair.draft), cpu, torch.float32) if pair.draft else None)
+    cpu, arithmetic = torch.device("cpu"), choose_arithmetic(dtype, torch.device("cpu"))
+    target = loader.load(pull.locate(pair.target), cpu, arithmetic)
+    return Models(target, loader.load(pull.locate(pair.draft), cpu, arithmetic) if pair.draft else None)
 
 
 def _text(result: dict[str, Any]) -> str:
@@ -214,7 +215,8 @@ def _text(result: dict[str, Any]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.lossless", description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--pair", help="take this pair's target in fp32 instead of tiny models in float64")
+    parser.add_argument("--pair", help="take this pair's models instead of tiny ones in float64")
+    parser.add_argument("--dtype", default="float32", help="of the pair's models: float32, float64 or int8")
     parser.add_argument("--prompts", type=int, default=2_000)
     parser.add_argument("--tokens", type=int, default=12, help="per prompt")
     parser.add_argument("--rows", type=int, default=50, help="prompts decoded side by side")

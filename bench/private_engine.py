@@ -34,9 +34,15 @@ class PrivateEngine:
     """
 
     def __init__(
-        self, pair: str, *, command: Sequence[str] = (), on_state: Callable[[State], None] | None = None
+        self,
+        pair: str,
+        *,
+        dtype: str = "auto",
+        command: Sequence[str] = (),
+        on_state: Callable[[State], None] | None = None,
     ) -> None:
-        self._command = command or (sys.executable, "-m", "completion_server", "serve", "--pair", pair)
+        serve = (sys.executable, "-m", "completion_server", "serve", "--pair", pair)
+        self._command = command or (*serve, *(() if dtype == "auto" else ("--dtype", dtype)))
         self._on_state = on_state
         self._stack = contextlib.AsyncExitStack()
         self._moved = asyncio.Event()

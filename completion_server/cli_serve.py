@@ -22,7 +22,7 @@ def serve(
     target: Target = None,
     draft: Draft = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or cuda:N.")] = None,
-    dtype: Annotated[str | None, typer.Option(help="auto, float32, bfloat16, float16 or float64.")] = None,
+    dtype: Annotated[str | None, typer.Option(help="auto, float32, bfloat16, float16, float64 or int8.")] = None,
     context_tokens: Annotated[int | None, typer.Option(help="Longest prompt and suggestion, in tokens.")] = None,
     chunk_tokens: Annotated[int | None, typer.Option(help="Prompt tokens between two looks for a cancel.")] = None,
     kv_budget: Annotated[str | None, typer.Option(help="Memory for keys and values: 2GiB, or a share: 50%.")] = None,

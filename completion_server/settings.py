@@ -16,7 +16,7 @@ from completion_server.errors import SettingsError
 from completion_server.folders import config_folder
 from completion_server.pairs import N_GRAM, ModelRef
 
-Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
+Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64", "int8"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 ENVIRONMENT_ONLY = frozenset({"FORETYPE_CACHE_DIR", "FORETYPE_DEBUG", "FORETYPE_RUNTIME_DIR"})

@@ -93,7 +93,7 @@ class Engine:
         draft = pair.draft.name if pair.draft else "no draft model"
         return (
             f"{pair.target_name} with {draft}, {', '.join(pair.drafters)} on {pair.target.device.type} "
-            f"({str(pair.target.dtype).removeprefix('torch.')}); a pass takes {costs.target(1):.0f} ms at width 1, "
+            f"({pair.target.arithmetic}); a pass takes {costs.target(1):.0f} ms at width 1, "
             f"{costs.target(8):.0f} ms at 8"
         )
 
@@ -104,7 +104,7 @@ class Engine:
         running = sum(1 for work in list(self._work.values()) if work.sequence is not None)
         return Snapshot(
             device=str(pair.target.device),
-            dtype=str(pair.target.dtype).removeprefix("torch."),
+            dtype=pair.target.arithmetic,
             target=pair.target_name,
             draft=pair.draft.name if pair.draft else None,
             drafters=pair.drafters,

@@ -18,7 +18,7 @@ from completion_server.engine.pair import DraftModelParts, LoadedPair
 from completion_server.errors import PairMismatch, SettingsError
 from completion_server.kv.slots import SlotTable
 from completion_server.models import loader
-from completion_server.models.device import choose_device, choose_dtype, free_memory
+from completion_server.models.device import choose_arithmetic, choose_device, free_memory
 from completion_server.models.loader import LoadedModel, TokenizerFiles
 from completion_server.prompts import Layout, PromptBudget, detect
 from completion_server.protocol import Complete, Context, Limits
@@ -40,13 +40,13 @@ def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> E
     pair = pairs.choose(pairs.load_pairs(), settings.pair, settings.target, settings.draft, free)
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    dtype = choose_dtype(settings.dtype, device)
+    arithmetic = choose_arithmetic(settings.dtype, device)
     progress(f"loading {pair.target}", 0.05)
-    target = loader.load(pull.locate(pair.target), device, dtype)
+    target = loader.load(pull.locate(pair.target), device, arithmetic)
     draft = None
     if pair.draft is not None:
         progress(f"loading {pair.draft}", 0.5)
-        draft = loader.load(pull.locate(pair.draft), device, dtype)
+        draft = loader.load(pull.locate(pair.draft), device, arithmetic)
         check_vocabularies(target.tokenizer, draft.tokenizer)
     progress("measuring passes", 0.7)
     loaded = assemble(pair, target, draft, settings)

@@ -25,11 +25,15 @@ NAME = "foretype"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One row of a batch: `count` new tokens of `slot`, at positions `start`…`start + count - 1`."""
+    """One row of a batch: `count` new tokens of `slot`, at positions `start`…`start + count - 1`.
+
+    `alone`: so many of the last tokens attend one by one, see `Decoder.exact_rows`.
+    """
 
     slot: int
     start: int
     count: int
+    alone: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,16 @@ def attention(
         end = span.start + span.count
         keys[:, span.start : end] = key[0, :, rows]
         values[:, span.start : end] = value[0, :, rows]
-        outputs.append(_attend(query[0, :, rows], keys[:, :end], values[:, :end], scale, sliding_window, softcap))
+        queries = query[0, :, rows]
+        together = span.count - span.alone
+        if together:
+            stop = span.start + together
+            seen = (keys[:, :stop], values[:, :stop])
+            outputs.append(_attend(queries[:, :together], *seen, scale, sliding_window, softcap))
+        for i in range(together, span.count):
+            stop = span.start + i + 1
+            seen = (keys[:, :stop], values[:, :stop])
+            outputs.append(_attend(queries[:, i : i + 1], *seen, scale, sliding_window, softcap))
         offset = rows.stop
     output = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
     return output[None], None

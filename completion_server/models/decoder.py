@@ -15,6 +15,8 @@ from completion_server.kv.memory import KvMemory, KvShape
 from completion_server.models import attention
 from completion_server.models.attention import Probe, RaggedBatch, Span
 
+SHORT = 32  # tokens; a longer feed is a chunk of a prompt
+
 
 @dataclass(frozen=True, slots=True)
 class Feed:
@@ -30,6 +32,10 @@ class Decoder:
     """A causal language model over `KvMemory`.
 
     The stock model is used as it is; only its attention function is exchanged.
+
+    With `exact_rows` the logits of a token are the same to the bit however many tokens share its pass, if the model's
+    other layers are (`int8`): tokens whose logits are asked for, and all tokens of short feeds, attend one by one.
+    A matrix product over several rows may add up in another order than over one.
     Raises UnsupportedModel where transformers did not take the exchange (Bloom, MPT) or the layers differ in shape.
     """
 
@@ -41,8 +47,10 @@ class Decoder:
         model.eval()  # type: ignore[no-untyped-call]
         self.model = model
         self.device = model.device
-        self.dtype = model.dtype
+        self.dtype = model.dtype  # of activations, keys and values
+        self.arithmetic = str(model.dtype).removeprefix("torch.")
         self.kv_shape = self._probe()
+        self.exact_rows = False
         self.passes = 0
 
     def memory(self, slots: int, capacity: int) -> KvMemory:
@@ -62,7 +70,7 @@ class Decoder:
             tokens += feed.tokens
             positions += range(feed.start, feed.start + len(feed.tokens))
             wanted += range(len(tokens) - feed.logits, len(tokens))
-        spans = [Span(feed.slot, feed.start, len(feed.tokens)) for feed in feeds]
+        spans = [Span(feed.slot, feed.start, len(feed.tokens), self._alone(feed)) for feed in feeds]
         output = self.model(
             input_ids=torch.tensor([tokens], device=self.device),
             position_ids=torch.tensor([positions], device=self.device),
@@ -72,6 +80,11 @@ class Decoder:
         )
         self.passes += 1
         return list(output.logits[0].split([feed.logits for feed in feeds]))
+
+    def _alone(self, feed: Feed) -> int:
+        if not self.exact_rows:
+            return 0
+        return len(feed.tokens) if len(feed.tokens) <= SHORT else feed.logits
 
     @torch.inference_mode()
     def _probe(self) -> KvShape:

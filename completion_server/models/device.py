@@ -1,15 +1,29 @@
-"""Which device and number format to compute in. Knows nothing of models."""
+"""Which device and arithmetic to compute in. Knows nothing of models."""
+
+from dataclasses import dataclass
 
 import torch
 
 from completion_server.errors import DeviceError, SettingsError
+from completion_server.models import int8
 
-_DTYPES = {
-    "float32": torch.float32,
-    "float64": torch.float64,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-}
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """`dtype` is that of activations, keys and values. With `int8` linear layers multiply in int8, see `int8`."""
+
+    name: str
+    dtype: torch.dtype
+    int8: bool = False
+
+
+FLOAT64 = Arithmetic("float64", torch.float64)
+FLOAT32 = Arithmetic("float32", torch.float32)
+BFLOAT16 = Arithmetic("bfloat16", torch.bfloat16)
+FLOAT16 = Arithmetic("float16", torch.float16)
+INT8 = Arithmetic("int8", torch.float32, int8=True)
+
+_BY_NAME = {arithmetic.name: arithmetic for arithmetic in (FLOAT64, FLOAT32, BFLOAT16, FLOAT16, INT8)}
 
 
 def choose_device(wanted: str) -> torch.device:
@@ -33,13 +47,20 @@ def choose_device(wanted: str) -> torch.device:
     return device
 
 
-def choose_dtype(wanted: str, device: torch.device) -> torch.dtype:
-    """`auto` → bf16 on a GPU, fp32 on a CPU; else the dtype of that name. Raises SettingsError for any other word."""
+def choose_arithmetic(wanted: str, device: torch.device) -> Arithmetic:
+    """`auto` → bf16 on a GPU, int8 on a CPU that multiplies it in hardware, else fp32; any other name → that one.
+
+    Raises SettingsError for an unknown name and for int8 on a GPU.
+    """
     if wanted == "auto":
-        return torch.bfloat16 if device.type == "cuda" else torch.float32
-    if wanted not in _DTYPES:
-        raise SettingsError(f"dtype is {wanted!r}; use auto, {', '.join(_DTYPES)}")
-    return _DTYPES[wanted]
+        if device.type == "cuda":
+            return BFLOAT16
+        return INT8 if int8.is_fast_here() else FLOAT32
+    if wanted not in _BY_NAME:
+        raise SettingsError(f"dtype is {wanted!r}; use auto, {', '.join(_BY_NAME)}")
+    if wanted == INT8.name and device.type != "cpu":
+        raise SettingsError("dtype int8 is for CPUs; use auto or bfloat16 on a GPU")
+    return _BY_NAME[wanted]
 
 
 def free_memory(device: torch.device) -> int:

@@ -15,7 +15,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
 from completion_server.errors import ModelNotFound, UnsafeModel, UnsupportedModel
+from completion_server.models import int8
 from completion_server.models.decoder import Decoder, Feed
+from completion_server.models.device import Arithmetic
 
 _UNSTABLE_ROPE = ("dynamic", "longrope")  # angles that depend on the longest position in the batch
 
@@ -37,8 +39,8 @@ class LoadedModel:
     max_positions: int
 
 
-def load(folder: Path, device: torch.device, dtype: torch.dtype) -> LoadedModel:
-    """Load the model in `folder` for `device` and `dtype`, checked against the stock model.
+def load(folder: Path, device: torch.device, arithmetic: Arithmetic) -> LoadedModel:
+    """Load the model in `folder` for `device` and `arithmetic`, checked against the stock model.
 
     Raises ModelNotFound, UnsafeModel or UnsupportedModel.
     """
@@ -48,12 +50,17 @@ def load(folder: Path, device: torch.device, dtype: torch.dtype) -> LoadedModel:
     tokenizer = _load_tokenizer(folder)
     try:
         model = AutoModelForCausalLM.from_pretrained(
-            folder, dtype=dtype, use_safetensors=True, trust_remote_code=False, local_files_only=True
+            folder, dtype=arithmetic.dtype, use_safetensors=True, trust_remote_code=False, local_files_only=True
         )
     except (ValueError, OSError, KeyError, RuntimeError, SafetensorError) as error:
         raise UnsupportedModel(f"transformers cannot load {folder.name}: {_first_line(error)}") from error
     model.to(device)  # type: ignore[arg-type]
-    return LoadedModel(wrap(model), tokenizer, max_positions(model))
+    decoder = wrap(model)
+    if arithmetic.int8:  # after the comparison: that is about attention, and int8 is meant to differ a little
+        int8.quantize(model)
+        decoder.exact_rows = True
+    decoder.arithmetic = arithmetic.name
+    return LoadedModel(decoder, tokenizer, max_positions(model))
 
 
 def wrap(model: PreTrainedModel) -> Decoder:

@@ -82,7 +82,7 @@ def test_relative_models_of_a_file_start_at_the_file() -> None:
         ("pair", 3),
         ("device", "gpu"),
         ("device", 0),
-        ("dtype", "int8"),
+        ("dtype", "int4"),
         ("context_tokens", 127),
         ("context_tokens", 4096.5),
         ("context_tokens", "many"),
