@@ -1,4 +1,7 @@
-"""Measures what passes cost on this machine, for the choice of how much to draft. Run once, while loading."""
+"""Measures what passes cost on this machine: for the choice of how much to draft, and on how many threads.
+
+Run once, while loading.
+"""
 
 import statistics
 import time
@@ -12,25 +15,46 @@ from completion_server.models.decoder import Decoder, Feed
 from speculative import PassCosts
 
 WIDTHS = (1, 2, 4, 8, 16)
+CHUNK = 128  # a wide pass, measured only to choose its threads
 CONTEXT = 512  # positions before the measured ones: a usual prompt's worth of attention
-REPEATS = 5
+REPEATS = 3
 
 
 def measure(target: Decoder, memory: KvMemory, draft: DraftModelParts | None) -> PassCosts:
-    """Milliseconds of a target pass at each of `WIDTHS` and of a draft step. Writes into slot 0, which must be free."""
-    start = min(CONTEXT, memory.capacity - WIDTHS[-1])
-    _fill(target, memory, start)
+    """Milliseconds of a target pass at each of `WIDTHS` and of a draft step. Writes into slot 0, which must be free.
+
+    On a CPU it also finds out how many threads are best at each width, and tells the decoders.
+    """
+    found = _measure(target, memory, (*WIDTHS, CHUNK))
     target_ms: dict[int, float] = {}
     least = 0.0
     for width in WIDTHS:
-        least = max(
-            least, _median_ms(target, memory, start, width)
-        )  # a wider pass never costs less; the clock is noisy
+        least = max(least, found[width])  # a wider pass never costs less; the clock is noisy
         target_ms[width] = least
     if draft is None:
         return PassCosts(target_ms)
-    _fill(draft.decoder, draft.memory, start)
-    return PassCosts(target_ms, {"model": _median_ms(draft.decoder, draft.memory, start, 1)})
+    return PassCosts(target_ms, {"model": _measure(draft.decoder, draft.memory, (1, CHUNK))[1]})
+
+
+def _measure(decoder: Decoder, memory: KvMemory, widths: tuple[int, ...]) -> dict[int, float]:
+    """Milliseconds by width, with the best number of threads at each."""
+    start = min(CONTEXT, memory.capacity - max(widths))
+    _fill(decoder, memory, start)
+    every = torch.get_num_threads()
+    candidates = (1, every) if decoder.device.type == "cpu" and every > 1 else (every,)
+    found: dict[int, float] = {}
+    threads: dict[int, int] = {}
+    for width in widths:
+        by_threads = {}
+        for count in candidates:
+            torch.set_num_threads(count)
+            by_threads[count] = _median_ms(decoder, memory, start, width)
+        threads[width] = min(by_threads, key=by_threads.__getitem__)
+        found[width] = by_threads[threads[width]]
+    torch.set_num_threads(every)
+    if len(candidates) > 1:
+        decoder.threads = threads
+    return found
 
 
 def _fill(decoder: Decoder, memory: KvMemory, count: int) -> None:

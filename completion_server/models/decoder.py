@@ -51,6 +51,7 @@ class Decoder:
         self.arithmetic = str(model.dtype).removeprefix("torch.")
         self.kv_shape = self._probe()
         self.exact_rows = False
+        self.threads: dict[int, int] = {}  # by width, as measured; empty: torch's own choice
         self.passes = 0
 
     def memory(self, slots: int, capacity: int) -> KvMemory:
@@ -70,6 +71,7 @@ class Decoder:
             tokens += feed.tokens
             positions += range(feed.start, feed.start + len(feed.tokens))
             wanted += range(len(tokens) - feed.logits, len(tokens))
+        self._use_threads(len(tokens))
         spans = [Span(feed.slot, feed.start, len(feed.tokens), self._alone(feed)) for feed in feeds]
         output = self.model(
             input_ids=torch.tensor([tokens], device=self.device),
@@ -80,6 +82,12 @@ class Decoder:
         )
         self.passes += 1
         return list(output.logits[0].split([feed.logits for feed in feeds]))
+
+    def _use_threads(self, width: int) -> None:
+        """Narrow passes are often faster on one thread, which also leaves the other cores to the editor."""
+        if self.threads:
+            measured = [at for at in self.threads if at >= width]
+            torch.set_num_threads(self.threads[min(measured) if measured else max(self.threads)])
 
     def _alone(self, feed: Feed) -> int:
         if not self.exact_rows:
