@@ -11,6 +11,11 @@ def percentile(values: Sequence[float], share: float) -> float | None:
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
+def median(values: Sequence[float]) -> float | None:
+    """The p50, rounded to a thousandth."""
+    return summary(values, (50,))["p50"]
+
+
 def summary(values: Sequence[float], shares: Sequence[int] = (50, 95, 99)) -> dict[str, float | None]:
     """`{"p50": …, "p95": …, "p99": …}`, rounded to a thousandth."""
     found = {f"p{share}": percentile(values, share / 100) for share in shares}

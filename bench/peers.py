@@ -1,0 +1,189 @@
+"""Others that decode the same weights: transformers' `generate`, and a llama.cpp server named by its URL.
+
+Each is given its best case: the cache of the prompt is kept from the key before, all but the last token. Knows nothing
+of our engine but where the weights lie.
+"""
+
+import copy
+import inspect
+import json
+import time
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from bench.percentiles import median
+from completion_server import pairs, pull
+from completion_server.errors import SettingsError
+from completion_server.settings import EngineSettings
+
+LOOKUP_TOKENS = 3
+
+
+class Peer(Protocol):
+    def decode(self, prompt: str, count: int) -> list[int]:
+        """Decode `count` tokens behind `prompt`, whose cache is warm, and write down how long it took."""
+
+    def cold(self, text: str, tokens: int) -> None:
+        """The first token behind the first `tokens` tokens of `text`, nothing cached."""
+
+    def encode(self, text: str) -> list[int]: ...
+
+    def summary(self) -> dict[str, Any]:
+        """`tokens_per_s`, `warm_ttft_ms`, `cold_ttft_ms`, and by which mode."""
+
+
+@dataclass
+class Clock:
+    """Totals of one way of decoding."""
+
+    tokens: int = 0
+    seconds: float = 0.0
+    warm_ttft_ms: list[float] = field(default_factory=list)
+    cold_ttft_ms: list[float] = field(default_factory=list)
+
+    @property
+    def tokens_per_s(self) -> float:
+        return self.tokens / self.seconds if self.seconds else 0.0
+
+    def add(self, tokens: int, seconds: float) -> None:
+        self.tokens += tokens
+        self.seconds += seconds
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "tokens_per_s": round(self.tokens_per_s, 2),
+            "warm_ttft_ms": median(self.warm_ttft_ms),
+            "cold_ttft_ms": median(self.cold_ttft_ms),
+        }
+
+
+def make_peer(name: str, settings: EngineSettings) -> Peer:
+    """`transformers` on the target of the pair in `settings`, or the server at a URL. Raises SettingsError."""
+    if name == "transformers":
+        return TransformersPeer(settings)
+    if name.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")):
+        return LlamaServerPeer(name.rstrip("/"))
+    raise SettingsError(f"{name!r} is no peer: give transformers, or the URL of a llama.cpp server on this machine")
+
+
+class TransformersPeer:
+    """`generate` in fp32: plain, with prompt lookup, and assisted where the pair has a draft model."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        pair = pairs.choose(pairs.load_pairs(), settings.pair, settings.target, settings.draft)
+        folder = pull.locate(pair.target)
+        self._model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+        self._tokenizer = AutoTokenizer.from_pretrained(folder)
+        self._modes: dict[str, dict[str, Any]] = {
+            "plain": {},
+            "prompt-lookup": {"prompt_lookup_num_tokens": LOOKUP_TOKENS},
+        }
+        if pair.draft is not None:
+            draft = AutoModelForCausalLM.from_pretrained(pull.locate(pair.draft), dtype=torch.float32).eval()
+            self._modes["assisted"] = {"assistant_model": draft}
+        self._clocks = {mode: Clock() for mode in self._modes}
+
+    def encode(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer(text, add_special_tokens=False).input_ids
+        return ids
+
+    @torch.inference_mode()
+    def decode(self, prompt: str, count: int) -> list[int]:
+        ids = self.encode(prompt)
+        cache = self._cache(ids[:-1])
+        outputs = {}
+        for mode, options in self._modes.items():
+            clock = self._clocks[mode]
+            _, first = self._generate(ids, 1, cache, options)
+            clock.warm_ttft_ms.append(1e3 * first)
+            outputs[mode], seconds = self._generate(ids, count, cache, options)
+            clock.add(len(outputs[mode]), seconds)
+        return outputs["plain"]
+
+    @torch.inference_mode()
+    def cold(self, text: str, tokens: int) -> None:
+        _, seconds = self._generate(self.encode(text)[:tokens], 1, None, {})
+        for clock in self._clocks.values():
+            clock.cold_ttft_ms.append(1e3 * seconds)
+
+    def summary(self) -> dict[str, Any]:
+        best = max(self._clocks, key=lambda mode: self._clocks[mode].tokens_per_s)
+        by_mode = {mode: round(clock.tokens_per_s, 2) for mode, clock in self._clocks.items()}
+        return {**self._clocks[best].summary(), "mode": best, "tokens_per_s_by_mode": by_mode}
+
+    def _cache(self, ids: Sequence[int]) -> Any:
+        output = self._model(torch.tensor([ids]), use_cache=True)
+        return getattr(output, "cache", None) or output.past_key_values  # renamed in transformers 5.2x
+
+    def _generate(self, ids: Sequence[int], count: int, cache: Any, options: dict[str, Any]) -> tuple[list[int], float]:
+        """Token ids and seconds. The cache is copied before the clock starts: `generate` writes into it."""
+        if cache is not None:
+            options = {**options, self._cache_name: copy.deepcopy(cache)}
+        prompt = torch.tensor([ids])
+        began = time.perf_counter()
+        output = self._model.generate(
+            prompt,
+            attention_mask=torch.ones_like(prompt),
+            max_new_tokens=count,
+            min_new_tokens=count,
+            do_sample=False,
+            pad_token_id=0,
+            **options,
+        )
+        return output[0, len(ids) :].tolist(), time.perf_counter() - began
+
+    @property
+    def _cache_name(self) -> str:
+        parameters = inspect.signature(self._model.forward).parameters
+        return "cache" if "cache" in parameters else "past_key_values"
+
+
+class LlamaServerPeer:
+    """A llama.cpp server: `/completion` with `cache_prompt`."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._clock = Clock()
+
+    def encode(self, text: str) -> list[int]:
+        ids: list[int] = self._post("/tokenize", {"content": text})["tokens"]
+        return ids
+
+    def decode(self, prompt: str, count: int) -> list[int]:
+        self._complete(prompt, 1)
+        _, first = self._complete(prompt, 1)
+        self._clock.warm_ttft_ms.append(1e3 * first)
+        reply, seconds = self._complete(prompt, count)
+        self._clock.add(count, seconds)
+        return self.encode(reply["content"])
+
+    def cold(self, text: str, tokens: int) -> None:
+        ids = self.encode(text)[:tokens]
+        _, seconds = self._complete(ids, 1, cache_prompt=False)
+        self._clock.cold_ttft_ms.append(1e3 * seconds)
+
+    def summary(self) -> dict[str, Any]:
+        return self._clock.summary()
+
+    def _complete(self, prompt: str | list[int], count: int, *, cache_prompt: bool = True) -> tuple[Any, float]:
+        body = {
+            "prompt": prompt,
+            "n_predict": count,
+            "temperature": 0.0,
+            "cache_prompt": cache_prompt,
+            "ignore_eos": True,
+        }
+        began = time.perf_counter()
+        return self._post("/completion", body), time.perf_counter() - began
+
+    def _post(self, path: str, body: dict[str, Any]) -> Any:
+        request = urllib.request.Request(  # noqa: S310 (http to this machine, checked by `make_peer`)
+            self._url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=300) as reply:  # noqa: S310
+            return json.load(reply)
