@@ -19,6 +19,8 @@ Every message says what is wrong and what to do, in one line, and never quotes u
 `code` is stable and travels in protocol `Error` replies. Knows nothing of any other module.
 """
 
+import traceback
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -78,3 +80,10 @@ class Overloaded(RequestError):
 
 class RequestCancelled(RequestError):
     code = "cancelled"
+
+
+def type_and_place(error: BaseException) -> str:
+    """What may be logged of an unforeseen error, "KeyError at engine.py:12": not its text, which could be a user's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+    return f"{type(error).__name__} at {place}"

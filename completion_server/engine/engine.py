@@ -13,9 +13,7 @@ Plain and synchronous: tests drive it step by step. Knows nothing of threads, so
 
 import logging
 import time
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 
 from torch import Tensor
 
@@ -28,7 +26,7 @@ from completion_server.engine.pair import LoadedPair
 from completion_server.engine.scheduler import Scheduler
 from completion_server.engine.sequence import Sequence
 from completion_server.engine.work import Work
-from completion_server.errors import ForetypeError, RequestError
+from completion_server.errors import ForetypeError, RequestError, type_and_place
 from completion_server.kv.slots import Lease
 from completion_server.models.decoder import Feed
 from completion_server.prompts import Prompt
@@ -238,8 +236,7 @@ class Engine:
         if isinstance(error, ForetypeError):
             message = Error(work.job.request.id, error.code, str(error))
         else:
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            log.error("a request failed: %s at %s:%s", type(error).__name__, Path(where.filename).name, where.lineno)
+            log.error("a request failed: %s", type_and_place(error))
             message = Error(
                 work.job.request.id, "internal", f"the engine failed on this request: {type(error).__name__}"
             )

@@ -82,10 +82,15 @@ class JobRegistry:
         with self._lock:
             return self._jobs.pop(job.key, None) is not None
 
-    def cancelled(self) -> list[Job]:
-        """Those that were cancelled and not answered yet."""
+    def is_open(self, job: Job) -> bool:
+        """Whether the job still waits for its last reply."""
         with self._lock:
-            return [job for job in self._jobs.values() if job.cancelled is not None]
+            return job.key in self._jobs
+
+    def open_jobs(self) -> list[Job]:
+        """Those that were not answered yet."""
+        with self._lock:
+            return list(self._jobs.values())
 
     def cancel(self, client: int, request_id: int) -> None:
         with self._lock:

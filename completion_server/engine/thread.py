@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from completion_server.backend import Reply, Snapshot
 from completion_server.engine.job import Job, JobRegistry
-from completion_server.errors import ForetypeError
+from completion_server.errors import ForetypeError, type_and_place
 from completion_server.protocol import Cancelled, Complete, Error, State, Usage, Warm
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ Load = Callable[[Callable[[str, float], None]], "Engine"]
 """Loads models and returns an engine that is ready; takes a callback for (what is being done, share done 0..1)."""
 
 RETRY_LOAD_S = 10.0
+LONGEST_SLEEP_S = 3600.0
 
 
 class EngineThread:
@@ -101,8 +102,9 @@ class EngineThread:
     def _answer_cancelled_while_loading(self) -> None:
         """The engine's thread cannot see a flag while it loads, so the event loop answers for it."""
         if self._engine is None:
-            for job in self._jobs.cancelled():
-                job.finish(Cancelled(job.request.id, job.cancelled or "client", Usage()))
+            for job in self._jobs.open_jobs():
+                if job.cancelled is not None:
+                    job.finish(Cancelled(job.request.id, job.cancelled, Usage()))
 
     # -- on the engine's thread ----------------------------------------------------------------------------------
 
@@ -110,11 +112,26 @@ class EngineThread:
         _wait_passively()
         self._ensure_loaded()
         while not self._stopping:
-            self._take_in()
-            if self._engine is not None and self._engine.step():
-                self._last_active = time.monotonic()
+            try:
+                self._turn()
+            except Exception as error:  # a fault of the engine itself: without this thread no request would be answered
+                self._give_up(error)
         self._answer_all_that_is_open()
         self._set_state(State("stopping", self._pair))
+
+    def _turn(self) -> None:
+        self._take_in()
+        if self._engine is not None and self._engine.step():
+            self._last_active = time.monotonic()
+
+    def _give_up(self, error: Exception) -> None:
+        """Answer all that is open with an error and drop the engine; the next request loads it anew."""
+        log.error("the engine failed: %s", type_and_place(error))
+        self._engine = None
+        failure = ForetypeError(f"the engine failed ({type_and_place(error)})")
+        for job in self._jobs.open_jobs():
+            job.finish(Error(job.request.id, failure.code, str(failure)))
+        self._set_state(State("unloaded", self._pair, str(failure)))
 
     def _take_in(self) -> None:
         """Hand waiting jobs to the engine; sleep only when there is nothing to compute."""
@@ -136,6 +153,8 @@ class EngineThread:
         if not isinstance(item, Job):
             item()
             return
+        if not self._jobs.is_open(item):
+            return
         if item.cancelled is not None:
             item.finish(Cancelled(item.request.id, item.cancelled, Usage()))
             return
@@ -150,7 +169,7 @@ class EngineThread:
         """Seconds that may be slept: until the models are to be unloaded."""
         if self._engine is None or not self._unload_after_s:
             return None
-        return max(0.05, self._unload_after_s - (time.monotonic() - self._last_active))
+        return min(LONGEST_SLEEP_S, max(0.05, self._unload_after_s - (time.monotonic() - self._last_active)))
 
     def _idle(self) -> None:
         if self._engine is not None and time.monotonic() - self._last_active >= self._unload_after_s > 0:

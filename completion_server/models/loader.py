@@ -8,9 +8,9 @@ suggestion. Knows nothing of pairs, prompts or where the folder came from.
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
@@ -48,12 +48,7 @@ def load(folder: Path, device: torch.device, arithmetic: Arithmetic) -> LoadedMo
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     tokenizer = _load_tokenizer(folder)
-    try:
-        model = AutoModelForCausalLM.from_pretrained(
-            folder, dtype=arithmetic.dtype, use_safetensors=True, trust_remote_code=False, local_files_only=True
-        )
-    except (ValueError, OSError, KeyError, RuntimeError, SafetensorError) as error:
-        raise UnsupportedModel(f"transformers cannot load {folder.name}: {_first_line(error)}") from error
+    model = _load_model(folder, arithmetic)
     model.to(device)  # type: ignore[arg-type]
     decoder = wrap(model)
     if arithmetic.int8:  # after the comparison: that is about attention, and int8 is meant to differ a little
@@ -99,15 +94,38 @@ def _check_files(folder: Path) -> None:
         raise UnsafeModel(f"{folder} has no safetensors; Foretype loads no pickled weights")
 
 
+def _load_model(folder: Path, arithmetic: Arithmetic) -> PreTrainedModel:
+    """The stock model. A folder can hold anything, so whatever transformers throws at it becomes our error."""
+    try:
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=arithmetic.dtype,
+            use_safetensors=True,
+            trust_remote_code=False,
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    except Exception as error:
+        raise UnsupportedModel(f"transformers cannot load {folder.name}: {_first_line(error)}") from error
+    model, report = loaded
+    lacking = len(report["missing_keys"]) + len(report["mismatched_keys"])
+    if lacking:
+        raise UnsupportedModel(
+            f"{folder.name} lacks {lacking} of the weights that its config.json asks for; pull or copy it anew"
+        )
+    checked: PreTrainedModel = model
+    return checked
+
+
 def _load_tokenizer(folder: Path) -> TokenizerFiles:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-    except (ValueError, OSError, KeyError) as error:
+    except Exception as error:
         raise UnsupportedModel(f"transformers cannot read the tokenizer in {folder.name}") from error
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise UnsupportedModel(f"{folder.name} has no tokenizer.json; Foretype needs a fast tokenizer")
-    eos = {tokenizer.eos_token_id} | _generation_eos(folder)
+    eos = _generation_eos(folder) | {tokenizer.eos_token_id}
     return TokenizerFiles(
         json=backend.to_str(),
         real_size=len(tokenizer),
@@ -117,11 +135,12 @@ def _load_tokenizer(folder: Path) -> TokenizerFiles:
 
 
 def _generation_eos(folder: Path) -> set[int]:
-    path = folder / "generation_config.json"
-    if not path.is_file():
+    """Ids in generation_config.json that end a text beside the tokenizer's own; none if it makes no sense."""
+    try:
+        ids = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))["eos_token_id"]
+    except (OSError, ValueError, KeyError, TypeError):
         return set()
-    ids = json.loads(path.read_text(encoding="utf-8")).get("eos_token_id")
-    return set(ids) if isinstance(ids, list) else {ids}
+    return {index for index in (ids if isinstance(ids, list) else [ids]) if isinstance(index, int)}
 
 
 def _check_rope(model: PreTrainedModel) -> None:

@@ -59,7 +59,7 @@ def test_cancel_by_request_and_by_client() -> None:
     registry.cancel(1, 99)
     registry.cancel_client(2)
     assert [a.cancelled, b.cancelled, c.cancelled] == ["client", "client", None]
-    assert registry.cancelled() == [a, b]
+    assert registry.open_jobs() == [a, b, c]
     registry.cancel_all()
     assert [a.cancelled, c.cancelled] == ["client", "shutdown"]
 

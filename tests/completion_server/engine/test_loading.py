@@ -1,5 +1,6 @@
 """From settings to an engine: folders on disk, pairs that fit and pairs that do not, devices, memory budgets."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,16 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
 from completion_server.engine.loading import check_vocabularies, load_engine
-from completion_server.errors import DeviceError, ForetypeError, ModelNotFound, PairMismatch, SettingsError, UnsafeModel
+from completion_server.errors import (
+    DeviceError,
+    ForetypeError,
+    ModelNotFound,
+    PairMismatch,
+    SettingsError,
+    UnsafeModel,
+    UnsupportedModel,
+)
+from completion_server.models import loader
 from completion_server.models.loader import TokenizerFiles
 from completion_server.models.tiny import tiny_model, tiny_tokenizer
 from completion_server.settings import EngineSettings, MemoryBudget
@@ -86,6 +96,38 @@ def test_damaged_weights_are_an_error_of_ours(tmp_path: Path) -> None:
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(ForetypeError):
         load_engine(EngineSettings(target=str(folder), **SETTINGS))
+
+
+def test_a_model_that_lacks_weights_is_refused(tmp_path: Path) -> None:
+    folder = Path(save(tmp_path / "model", tiny_tokenizer()))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    with pytest.raises(UnsupportedModel, match="lacks 9 of the weights"):
+        load_engine(EngineSettings(target=str(folder), **SETTINGS))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tokenizer.json", "[]"),
+        ("config.json", "[1]"),
+        ("config.json", '{"model_type": "llama", "num_attention_heads": 0}'),
+        ("config.json", '{"model_type": "llama", "vocab_size": -5}'),
+    ],
+)
+def test_files_that_make_no_sense_are_an_error_of_ours(tmp_path: Path, name: str, text: str) -> None:
+    folder = Path(save(tmp_path / "model", tiny_tokenizer()))
+    (folder / name).write_text(text)
+    with pytest.raises(UnsupportedModel) as caught:
+        load_engine(EngineSettings(target=str(folder), **SETTINGS))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"eos_token_id": [[1]]}', '{"eos_token_id": "x"}'])
+def test_a_generation_config_that_makes_no_sense_ends_nothing(tmp_path: Path, text: str) -> None:
+    folder = Path(save(tmp_path / "model", tiny_tokenizer()))
+    (folder / "generation_config.json").write_text(text)
+    assert loader._generation_eos(folder) == set()
 
 
 def test_the_memory_budget_decides_how_many_slots_there_are(tmp_path: Path) -> None:

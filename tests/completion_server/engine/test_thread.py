@@ -179,6 +179,35 @@ def test_stopping_answers_what_is_open(run: Callable[..., Running]) -> None:
     assert (type(late), late.reason) == (Cancelled, "shutdown")
 
 
+def test_a_fault_of_the_engine_itself_is_answered_and_mended_by_a_new_load(
+    run: Callable[..., Running], make_driver: MakeDriver, caplog: pytest.LogCaptureFixture
+) -> None:
+    loads: list[Engine] = []
+
+    def load(progress: Any) -> Engine:
+        engine: Engine = make_driver().engine
+        if not loads:
+            engine._sweep = lambda: 1 / 0  # type: ignore[method-assign, assignment, return-value]
+        loads.append(engine)
+        return engine
+
+    running = run(load)
+    running.wait_for("ready")
+    error = running.submit("secret = ").last()
+    assert isinstance(error, Error)
+    assert "ZeroDivisionError at test_thread.py" in error.message
+    assert running.wait_for("unloaded")
+    assert isinstance(running.submit().last(), Result)
+    assert len(loads) == 2
+    assert "secret" not in caplog.text
+
+
+def test_a_wait_of_any_length_is_possible(run: Callable[..., Running]) -> None:
+    running = run(unload_after_s=1e12)
+    running.wait_for("ready")
+    assert isinstance(running.submit().last(), Result)
+
+
 def test_a_client_that_leaves_takes_its_requests_along(run: Callable[..., Running]) -> None:
     running = run()
     running.wait_for("ready")
