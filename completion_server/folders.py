@@ -7,17 +7,29 @@ when it is needed: a machine that has just the engine's packages falls back to t
 import os
 from pathlib import Path
 
+from completion_server.errors import SettingsError
+
 
 def cache_folder() -> Path:
     """Pulled models: `$FORETYPE_CACHE_DIR`, else the user's cache folder for `foretype`."""
     if chosen := os.environ.get("FORETYPE_CACHE_DIR"):
-        return Path(chosen).expanduser().absolute()
+        return expanded(chosen).absolute()
     return _xdg("XDG_CACHE_HOME") or _platform("user_cache_path", "~/.cache/foretype")
 
 
 def config_folder() -> Path:
     """`config.toml` and `pairs.toml`: `$XDG_CONFIG_HOME/foretype`, else the user's configuration folder."""
     return _xdg("XDG_CONFIG_HOME") or _platform("user_config_path", "~/.config/foretype")
+
+
+def expanded(path: str) -> Path:
+    """`path` with `~` and `~user` replaced. Raises SettingsError if that user has no home, or it can be no path."""
+    try:
+        if "\0" in path:
+            raise SettingsError(f"{path!r} is no path: it has a zero byte")
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise SettingsError(f"{path!r} begins with the home folder of a user that is not there") from None
 
 
 def _xdg(variable: str) -> Path | None:

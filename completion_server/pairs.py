@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from completion_server.errors import SettingsError
-from completion_server.folders import config_folder
+from completion_server.folders import config_folder, expanded
 
 EMBEDDED = "embedded"
 GPU_DEFAULT = "qwen-7b-0.5b"
@@ -128,8 +128,10 @@ def parse_pairs(text: str, source: str, base: Path) -> dict[str, Pair]:
     """Read a pairs file. `source` names it in errors, relative paths in it start at `base`."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # wrong TOML, or a number without end
         raise SettingsError(f"{source} is not valid TOML: {error}") from error
+    except RecursionError:
+        raise SettingsError(f"{source} is not valid TOML: it is nested too deeply") from None
     _only(table, ("pair",), source)
     entries = table.get("pair", [])
     if not isinstance(entries, list):
@@ -184,7 +186,7 @@ def _parse_drafters(entry: Mapping[str, Any], pair: Pair, where: str) -> tuple[s
 
 def _absolute(text: str, base: Path | None) -> str:
     """Symbolic links stay: a link called model.gguf may point to a file with another name."""
-    return os.path.normpath((base or Path.cwd()) / Path(text).expanduser())
+    return os.path.normpath((base or Path.cwd()) / expanded(text))
 
 
 def _only(table: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from completion_server.errors import SettingsError
+from completion_server.folders import expanded
 
 RUNTIME_DIR_VARIABLE: Final = "FORETYPE_RUNTIME_DIR"
 
@@ -76,7 +77,7 @@ class RuntimePaths:
 def runtime_paths() -> RuntimePaths:
     """The paths that an engine and its clients use unless told otherwise. Makes nothing."""
     if folder := os.environ.get(RUNTIME_DIR_VARIABLE):
-        return RuntimePaths(Path(folder).expanduser().absolute())
+        return RuntimePaths(expanded(folder).absolute())
     # Imported here because an engine that runs from a plain checkout has no platformdirs.
     import platformdirs
 

@@ -19,6 +19,10 @@ from completion_server.pairs import N_GRAM, ModelRef
 Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64", "int8"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
+MOST_BYTES = 2**50
+MOST_SECONDS = 10 * 365 * 24 * 3600
+"""Ten years: what a queue or a lock can wait for ends somewhere above, and differs by platform."""
+
 ENVIRONMENT_ONLY = frozenset({"FORETYPE_CACHE_DIR", "FORETYPE_DEBUG", "FORETYPE_RUNTIME_DIR"})
 """Variables with our prefix that belong to other modules, so that every other one can be called a mistake."""
 
@@ -37,13 +41,15 @@ class MemoryBudget:
         if match is None:
             raise ValueError(text)
         number, unit = float(match[1]), match[2]
+        if number > MOST_BYTES:
+            raise ValueError(text)
         if unit == "%" or (not unit and number <= 1):
             share = number / 100 if unit else number
             if not 0 < share <= 1:
                 raise ValueError(text)
             return cls(share=share)
         size = int(number * {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[unit])
-        if size == 0:
+        if not 0 < size <= MOST_BYTES:
             raise ValueError(text)
         return cls(bytes=size)
 
@@ -110,8 +116,10 @@ def read_file(path: Path) -> dict[str, Any]:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # of the second kind are wrong UTF-8, wrong TOML, and numbers without end
         raise SettingsError(f"{path} cannot be read as TOML: {error}") from error
+    except RecursionError:
+        raise SettingsError(f"{path} cannot be read as TOML: it is nested too deeply") from None
     for key in table:
         if key != "engine":
             raise SettingsError(f"{path}: unknown table or key {key!r}; settings stand in the table [engine]")
@@ -132,9 +140,12 @@ def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def _beside(path: Path, key: str, value: Any) -> Any:
     """Relative model paths in a file start where the file is: an engine's working directory is nobody's choice."""
-    if key in ("target", "draft") and isinstance(value, str) and value != N_GRAM:
+    if key not in ("target", "draft") or not isinstance(value, str) or value == N_GRAM:
+        return value
+    try:
         return str(ModelRef.parse(value, path.parent))
-    return value
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {key}: {error}") from error
 
 
 def _checked(key: str, value: Any, source: str) -> Any:
@@ -144,11 +155,19 @@ def _checked(key: str, value: Any, source: str) -> Any:
     read, allowed = check
     try:
         return read(value)
-    except (ValueError, TypeError) as error:
-        raise SettingsError(f"{source}: {key} cannot be {value!r}; allowed: {allowed}") from error
+    except (ValueError, TypeError, OverflowError) as error:
+        raise SettingsError(f"{source}: {key} cannot be {_shown(value)}; allowed: {allowed}") from error
 
 
-# Each reader takes a TOML value or text (environment, command line) and raises ValueError or TypeError.
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of more than 4300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+# Each reader takes a TOML value or text (environment, command line) and raises ValueError, TypeError or OverflowError.
 
 
 def _text(value: Any) -> str:
@@ -166,9 +185,9 @@ def _one_of(kind: Any) -> Callable[[Any], Any]:
     return read
 
 
-def _whole(least: int) -> Callable[[Any], int]:
+def _whole(least: int, most: int) -> Callable[[Any], int]:
     def read(value: Any) -> int:
-        if isinstance(value, bool | float) or int(value) < least:
+        if isinstance(value, bool | float) or not least <= int(value) <= most:
             raise ValueError(value)
         return int(value)
 
@@ -176,7 +195,7 @@ def _whole(least: int) -> Callable[[Any], int]:
 
 
 def _seconds(value: Any) -> float:
-    if isinstance(value, bool) or not 0 <= float(value) < float("inf"):
+    if isinstance(value, bool) or not 0 <= float(value) <= MOST_SECONDS:
         raise ValueError(value)
     return float(value)
 
@@ -193,7 +212,7 @@ def _yes_or_no(value: Any) -> bool:
 
 
 def _device(value: Any) -> str:
-    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", value):
+    if not re.fullmatch(r"auto|cpu|cuda(:[0-9]{1,3})?", value):
         raise ValueError(value)
     return _text(value)
 
@@ -216,14 +235,14 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "draft": (_text, "n-gram, embedded, a Hugging Face id, a folder or a .gguf file"),
     "device": (_device, "auto, cpu, cuda, cuda:N"),
     "dtype": (_one_of(Dtype), _names(Dtype)),
-    "context_tokens": (_whole(128), "a whole number, at least 128"),
-    "chunk_tokens": (_whole(0), "a whole number; 0 chooses by device"),
+    "context_tokens": (_whole(128, 2**20), "a whole number from 128 to 1048576"),
+    "chunk_tokens": (_whole(0, 2**20), "a whole number up to 1048576; 0 chooses by device"),
     "kv_budget": (_budget, 'a size ("2GiB") or a share of free memory ("0.5", "50%")'),
-    "slots": (_whole(1), "a whole number, at least 1"),
-    "max_queue": (_whole(1), "a whole number, at least 1"),
-    "threads": (_whole(0), "a whole number; 0 leaves it to torch"),
-    "unload_after_s": (_seconds, "seconds; 0 never"),
-    "exit_after_s": (_seconds, "seconds; 0 never"),
+    "slots": (_whole(1, 1024), "a whole number from 1 to 1024"),
+    "max_queue": (_whole(1, 65_536), "a whole number from 1 to 65536"),
+    "threads": (_whole(0, 1024), "a whole number up to 1024; 0 leaves it to torch"),
+    "unload_after_s": (_seconds, f"seconds, at most {MOST_SECONDS} (ten years); 0 never"),
+    "exit_after_s": (_seconds, f"seconds, at most {MOST_SECONDS} (ten years); 0 never"),
     "log_level": (_one_of(LogLevel), _names(LogLevel)),
     "drafting": (_yes_or_no, "true or false"),
 }

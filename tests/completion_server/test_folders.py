@@ -1,11 +1,14 @@
 """Where settings and models are kept, with and without platformdirs."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from completion_server.errors import SettingsError
 from completion_server.folders import cache_folder, config_folder
+from completion_server.paths import runtime_paths
 
 
 def test_the_cache_variable_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -34,3 +37,14 @@ def test_without_platformdirs_the_xdg_defaults_hold(monkeypatch: pytest.MonkeyPa
         monkeypatch.delenv(name, raising=False)
     assert cache_folder() == tmp_path / ".cache" / "foretype"
     assert config_folder() == tmp_path / ".config" / "foretype"
+
+
+@pytest.mark.parametrize(
+    ("variable", "look"), [("FORETYPE_CACHE_DIR", cache_folder), ("FORETYPE_RUNTIME_DIR", runtime_paths)]
+)
+def test_the_home_of_a_user_that_is_not_there_is_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, look: Callable[[], object]
+) -> None:
+    monkeypatch.setenv(variable, "~no-such-user/x")
+    with pytest.raises(SettingsError, match="'~no-such-user/x' begins with the home folder of a user"):
+        look()

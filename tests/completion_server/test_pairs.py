@@ -105,6 +105,9 @@ def test_a_users_file_adds_and_replaces() -> None:
     ("text", "says"),
     [
         ("[[pair]", "f.toml is not valid TOML"),
+        (f"pair = {'[' * 5_000}", "f.toml is not valid TOML: it is nested too deeply"),
+        (f"pair = {'9' * 5_000}", "f.toml is not valid TOML"),
+        ("[[pair]]\nname = 'a'\ntarget = '~no-such-user/m'", "pair 'a': .* a user that is not there"),
         ("[mine]\ntarget = 'a/b'", "f.toml: unknown key 'mine'; allowed are pair"),
         ("[pair]\nname = 'a'", r"write \[\[pair\]\]"),
         ("pair = 3", r"write \[\[pair\]\]"),

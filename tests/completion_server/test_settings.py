@@ -1,6 +1,7 @@
 """Four layers of settings, and errors that say where the mistake is."""
 
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,15 @@ from hypothesis import strategies as st
 
 from completion_server.errors import SettingsError
 from completion_server.folders import config_folder
-from completion_server.settings import ENVIRONMENT_ONLY, EngineSettings, MemoryBudget, load, merge, read_file
+from completion_server.settings import (
+    ENVIRONMENT_ONLY,
+    MOST_SECONDS,
+    EngineSettings,
+    MemoryBudget,
+    load,
+    merge,
+    read_file,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -98,14 +107,37 @@ def test_relative_models_of_a_file_start_at_the_file() -> None:
         ("unload_after_s", "nan"),
         ("unload_after_s", "inf"),
         ("unload_after_s", [1]),
+        ("unload_after_s", 315_360_001),
+        ("unload_after_s", "1e12"),
+        ("exit_after_s", 10**400),
+        ("context_tokens", 1_048_577),
+        ("chunk_tokens", 1_048_577),
+        ("slots", 1025),
+        ("max_queue", 65_537),
+        ("threads", "1025"),
+        ("kv_budget", "9999999GiB"),
+        ("kv_budget", "9" * 400 + "GiB"),
+        ("kv_budget", 10**400),
+        ("device", "cuda:9999"),
         ("log_level", "loud"),
         ("drafting", "maybe"),
         ("drafting", 1),
     ],
 )
 def test_a_wrong_value_is_named_with_where_it_stands_and_what_is_allowed(key: str, value: Any) -> None:
-    with pytest.raises(SettingsError, match=f"f.toml: {key} cannot be {re.escape(repr(value))}; allowed: .+"):
+    with pytest.raises(SettingsError, match=f"f.toml: {key} cannot be .+; allowed: .+") as raised:
         merge(("f.toml", {key: value}))
+    shown = repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:77]}..."
+    assert f" cannot be {shown};" in str(raised.value)
+
+
+def test_the_longest_time_is_one_that_a_thread_can_wait() -> None:
+    assert load({"unload_after_s": MOST_SECONDS}, {}).unload_after_s < threading.TIMEOUT_MAX
+
+
+def test_a_number_that_python_cannot_write_is_refused_all_the_same() -> None:
+    with pytest.raises(SettingsError, match="slots cannot be a number of thousands of digits"):
+        merge(("f.toml", {"slots": 1 << 20_000}))
 
 
 def test_unknown_settings_are_errors_wherever_they_stand() -> None:
@@ -127,6 +159,10 @@ def test_unknown_settings_are_errors_wherever_they_stand() -> None:
         ("[motor]\n", "unknown table or key 'motor'"),
         ("slots = 3\n", "unknown table or key 'slots'; settings stand in the table"),
         ("engine = 3\n", r"engine must be a table: \[engine\]"),
+        (f"engine = {'[' * 5_000}", "nested too deeply"),
+        (f"engine = {'9' * 5_000}", "cannot be read as TOML"),
+        ('[engine]\ntarget = "~no-such-user/m"', "a user that is not there"),
+        ('[engine]\ntarget = "./m\\u0000"', "zero byte"),
     ],
 )
 def test_a_file_of_another_shape_is_named(text: str, says: str) -> None:
