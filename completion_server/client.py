@@ -16,6 +16,7 @@ from completion_server.errors import (
     ProtocolError,
     VersionMismatch,
 )
+from completion_server.instance import find_running
 from completion_server.launch import Launched, launch
 from completion_server.paths import RuntimePaths, runtime_paths
 from completion_server.peer import same_user
@@ -72,14 +73,17 @@ async def connect(
 ) -> "EngineClient":
     """Connect to the engine that runs. `name` appears in its log; `on_state` is called at every change of its state.
 
-    Raises `EngineUnavailable` if none answers, `VersionMismatch` if it speaks another protocol, `SettingsError` if its
-    folder can't be trusted.
+    Raises `EngineUnavailable` if none answers, `Overloaded` if it has too many clients, `VersionMismatch` if it speaks
+    another protocol, `SettingsError` if its folder can't be trusted.
     """
     paths = paths or runtime_paths()
     try:
         paths.check()
         reader, writer = await asyncio.open_unix_connection(paths.socket, limit=MAX_FRAME)
     except (FileNotFoundError, ConnectionRefusedError):
+        running = find_running(paths)
+        if running is not None:
+            raise EngineUnavailable(f"{running} is just starting or ending, or hangs") from None
         raise EngineUnavailable("no engine is running: start one with `foretype serve`") from None
     except OSError as error:
         raise EngineUnavailable(f"cannot reach the engine at {paths.socket} ({error.strerror})") from None
@@ -113,8 +117,8 @@ async def connect_or_start(
     """Connect to the engine that runs, or start one that outlives this process and connect to that.
 
     Returns as soon as the engine answers, while its models may still load: see `EngineClient.state`. An engine that
-    runs already is used whatever its pair. `command` replaces `python -m completion_server serve --pair PAIR`; it runs
-    in the runtime folder, so its paths must be absolute.
+    runs already is used whatever its pair, and waited for where it does not answer yet. `command` replaces
+    `python -m completion_server serve --pair PAIR`; it runs in the runtime folder, so its paths must be absolute.
     Raises `EngineUnavailable`, with the last line that the new process wrote, if it ends or does not answer within
     `timeout` seconds; otherwise as `connect` does.
     """
@@ -133,7 +137,7 @@ async def connect_or_start(
         if time.monotonic() > deadline:
             said = launched.last_line() if launched is not None else ""
             raise EngineUnavailable(f"no engine after {timeout:g} s: {said or unavailable}")
-        if launched is None or exit_code == 0:
+        if (launched is None or exit_code == 0) and find_running(paths) is None:
             # Exit code 0 means that another engine was there first. It may have been on its way out: try again.
             launched = launch(paths, pair=pair, command=command)
         await asyncio.sleep(pause)

@@ -55,8 +55,8 @@ class Connection:
         self._reader = reader
         self._writer = writer
 
-    async def greet(self, welcome: Callable[[], Welcome]) -> bool:
-        """Wait for `Hello` and answer it. False if the client is refused: it was told why."""
+    async def greet(self, welcome: Callable[[], Welcome | Error]) -> bool:
+        """Wait for `Hello` and answer it. False if there was none: the client was told why."""
         try:
             async with asyncio.timeout(HELLO_TIMEOUT):
                 payload = await read_frame(self._reader, limit=MAX_HELLO)

@@ -17,7 +17,7 @@ from typing import Final
 from completion_server import __version__
 from completion_server.backend import Backend
 from completion_server.connection import Connection
-from completion_server.errors import ProtocolError
+from completion_server.errors import Overloaded, ProtocolError
 from completion_server.peer import same_user
 from completion_server.protocol import (
     PROTOCOL_VERSION,
@@ -26,6 +26,7 @@ from completion_server.protocol import (
     CloseDocument,
     Complete,
     EngineMessage,
+    Error,
     Goodbye,
     Message,
     Shutdown,
@@ -42,6 +43,9 @@ from completion_server.protocol.frames import MAX_FRAME
 logger = logging.getLogger(__name__)
 
 MAX_CLIENTS: Final = 64
+MAX_TURNED_AWAY: Final = 64
+"""Clients at a time that are told that there are too many; more are hung up on."""
+
 STOP_TIMEOUT: Final = 3.0
 """Seconds that the backend has to answer what is open."""
 
@@ -59,6 +63,7 @@ class Hub:
         self._clients = 0  # ever, which numbers them
         self._connections: dict[int, Connection] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._turned_away: set[asyncio.Task[None]] = set()
         self._shutdowns: dict[int, set[int]] = {}  # client → ids of its Shutdown requests
         self._end = asyncio.Event()
         self._stopping = False
@@ -94,9 +99,10 @@ class Hub:
                 if number in self._connections:
                     self._connections[number].reply(Goodbye(request))
         await asyncio.gather(*(connection.close(_HANG_UP_TIMEOUT) for connection in connections))
-        for task in self._tasks:
+        tasks = self._tasks | self._turned_away
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def idle_seconds(self) -> float:
         """Since the last request ended or the last message came."""
@@ -105,14 +111,26 @@ class Hub:
     # -- one client ------------------------------------------------------------------------------------------------
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._tasks) >= MAX_CLIENTS or not same_user(writer.get_extra_info("socket")):
+        full = len(self._tasks) >= MAX_CLIENTS
+        if not same_user(writer.get_extra_info("socket")) or (full and len(self._turned_away) >= MAX_TURNED_AWAY):
             logger.warning("a connection was refused: %d clients, or another user's process", len(self._tasks))
             writer.transport.abort()
             return
         self._clients += 1
-        task = asyncio.create_task(self._attend(Connection(self._clients, reader, writer)))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        connection = Connection(self._clients, reader, writer)
+        tasks = self._turned_away if full else self._tasks
+        task = asyncio.create_task(self._turn_away(connection) if full else self._attend(connection))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    async def _turn_away(self, connection: Connection) -> None:
+        """After its hello: a client whose own first write fails would not read why."""
+        logger.warning("client %d refused: %d are connected", connection.number, len(self._tasks))
+        why = f"{MAX_CLIENTS} clients are connected to the engine: close an editor, or end process {os.getpid()}"
+        try:
+            await connection.greet(lambda: Error(id=0, code=Overloaded.code, message=why))
+        finally:
+            await connection.close(_HANG_UP_TIMEOUT)
 
     async def _attend(self, connection: Connection) -> None:
         try:

@@ -10,12 +10,18 @@ import fcntl
 import json
 import os
 import socket
+import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Final
 
 from completion_server.errors import SettingsError
 from completion_server.paths import RuntimePaths
+
+_TRIES: Final = 5
+_PAUSE: Final = 0.01  # seconds between two tries for the lock, which `find_running` may hold for an instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,9 @@ class Running:
 
     pid: int
     pair: str
+
+    def __str__(self) -> str:
+        return f"the engine (process {self.pid or 'unknown'})"
 
 
 @contextmanager
@@ -35,27 +44,58 @@ def claim(paths: RuntimePaths, pair: str) -> Iterator[socket.socket | Running]:
     paths.create()
     lock = _open_lock(paths)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _take(lock):
             yield _read_holder(lock)
             return
-        _write_holder(lock, pair)
+        _write_holder(paths, lock, pair)
         listener = _bind(paths)
         try:
             yield listener
         finally:
             listener.close()
-            paths.socket.unlink(missing_ok=True)
+            with suppress(OSError):  # the next engine removes it
+                paths.socket.unlink(missing_ok=True)
     finally:
         os.close(lock)
 
 
-def _open_lock(paths: RuntimePaths) -> int:
+def find_running(paths: RuntimePaths) -> Running | None:
+    """The engine that holds the lock, whether it answers or not; None if none does. Makes and changes nothing."""
     try:
-        return os.open(paths.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        lock = os.open(paths.lock, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _read_holder(lock)
+    finally:
+        os.close(lock)
+    return None
+
+
+def _open_lock(paths: RuntimePaths) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        lock = os.open(paths.lock, flags, 0o600)
     except OSError as error:
         raise SettingsError(f"cannot open {paths.lock} ({error.strerror})") from None
+    if not stat.S_ISREG(os.fstat(lock).st_mode):
+        os.close(lock)
+        raise SettingsError(f"cannot open {paths.lock}: it is no file, remove it")
+    return lock
+
+
+def _take(lock: int) -> bool:
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if tries_left:
+                time.sleep(_PAUSE)
+        else:
+            return True
+    return False
 
 
 def _bind(paths: RuntimePaths) -> socket.socket:
@@ -72,9 +112,12 @@ def _bind(paths: RuntimePaths) -> socket.socket:
     return listener
 
 
-def _write_holder(lock: int, pair: str) -> None:
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, json.dumps({"pid": os.getpid(), "pair": pair}).encode(), 0)
+def _write_holder(paths: RuntimePaths, lock: int, pair: str) -> None:
+    try:
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, json.dumps({"pid": os.getpid(), "pair": pair}).encode(), 0)
+    except OSError as error:
+        raise SettingsError(f"cannot write {paths.lock} ({error.strerror})") from None
 
 
 def _read_holder(lock: int) -> Running:

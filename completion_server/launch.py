@@ -15,6 +15,7 @@ from typing import Final
 
 import completion_server
 from completion_server.errors import EngineUnavailable
+from completion_server.instance import find_running
 from completion_server.paths import RUNTIME_DIR_VARIABLE, RuntimePaths
 
 _TAIL: Final = 4_096  # bytes of the log in which its last line is looked for
@@ -50,11 +51,14 @@ def launch(paths: RuntimePaths, *, pair: str | None = None, command: Sequence[st
     paths.create()
     if command is None:
         command = [sys.executable, "-m", "completion_server", "serve", *(["--pair", pair] if pair else [])]
-    # Not appended to: a log that is written for months must not grow for months.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    if find_running(paths) is None:
+        flags |= os.O_TRUNC  # a log that is written for months must not grow for months
     try:
         log = os.open(paths.log, flags, 0o600)
         try:
+            # On a full disk the new process could not say what is wrong: this says it here.
+            os.write(log, b"\n")
             process = subprocess.Popen(
                 command,
                 # Python puts the current folder on its import path: that must not be the folder of somebody's project.
@@ -68,7 +72,7 @@ def launch(paths: RuntimePaths, *, pair: str | None = None, command: Sequence[st
         finally:
             os.close(log)
     except OSError as error:
-        raise EngineUnavailable(f"cannot start the engine ({error.strerror})") from None
+        raise EngineUnavailable(f"cannot start the engine with its log {paths.log} ({error.strerror})") from None
     # Collects the exit status whenever the engine ends, so that it does not stay behind as a zombie.
     threading.Thread(target=process.wait, name="await-engine", daemon=True).start()
     return Launched(process, paths.log)

@@ -57,7 +57,14 @@ class RuntimePaths:
 
         Raises FileNotFoundError if there is no folder.
         """
-        status = self.folder.lstat()
+        try:
+            status = self.folder.lstat()
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise SettingsError(
+                f"cannot use the runtime folder {self.folder} ({error.strerror}): set {RUNTIME_DIR_VARIABLE}"
+            ) from None
         if not stat.S_ISDIR(status.st_mode):
             raise SettingsError(f"the runtime folder {self.folder} is not a folder: set {RUNTIME_DIR_VARIABLE}")
         if status.st_uid != os.getuid():

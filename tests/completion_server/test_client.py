@@ -185,7 +185,7 @@ async def test_no_engine(runtime: RuntimePaths) -> None:
     runtime.create()
     with pytest.raises(EngineUnavailable, match="no engine is running"):
         await connect(name="test", paths=runtime)
-    with claim(runtime, "p"), pytest.raises(EngineUnavailable, match="no engine is running"):
+    with claim(runtime, "p"), pytest.raises(EngineUnavailable, match=rf"\(process {os.getpid()}\) is just starting"):
         await connect(name="test", paths=runtime)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from completion_server import doctor
 from completion_server.doctor import Hop, examine
-from completion_server.paths import RuntimePaths
+from completion_server.paths import RUNTIME_DIR_VARIABLE, RuntimePaths
 from completion_server.pull.store import models_folder
 from completion_server.scripted import ScriptedBackend
 
@@ -52,6 +52,17 @@ def test_a_socket_folder_that_others_can_read_is_named(model: Path, runtime: Run
     hops = list(examine({}))
     assert names(hops)[-1] == ("socket folder", False)
     assert "open to others" in hops[-1].detail
+
+
+def test_a_socket_folder_that_cannot_be_one_is_named(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file" / "x", tmp_path / ("x" * 5_000)):
+        monkeypatch.setenv(RUNTIME_DIR_VARIABLE, str(folder))
+        hops = list(examine({}))
+        assert names(hops)[-1] == ("socket folder", False)
+        assert "cannot use the runtime folder" in hops[-1].detail
 
 
 def test_no_engine_is_the_last_hop(model: Path) -> None:

@@ -1,13 +1,16 @@
 """One engine per folder, and nothing to clean up after a crash."""
 
+import errno
+import fcntl
 import os
 import socket
 import stat
+import time
 
 import pytest
 
 from completion_server.errors import SettingsError
-from completion_server.instance import Running, claim
+from completion_server.instance import Running, claim, find_running
 from completion_server.paths import RuntimePaths
 
 
@@ -85,3 +88,40 @@ def test_lock_that_is_a_link_is_not_followed(runtime: RuntimePaths) -> None:
         pass
     assert victim.read_text() == "keep"
     runtime.lock.unlink()
+
+
+def test_lock_that_is_no_file_is_named(runtime: RuntimePaths) -> None:
+    runtime.create()
+    os.mkfifo(runtime.lock)
+    with pytest.raises(SettingsError, match=r"cannot open .*engine\.lock: it is no file"), claim(runtime, "embedded"):
+        pass
+    assert find_running(runtime) is None
+
+
+def test_lock_that_cannot_be_written_is_named(runtime: RuntimePaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_arguments: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(SettingsError, match=r"cannot write .*engine\.lock \(No space left"), claim(runtime, "embedded"):
+        pass
+    assert find_running(runtime) is None
+
+
+def test_running_engine_is_found_without_a_claim(runtime: RuntimePaths) -> None:
+    assert find_running(runtime) is None
+    assert not runtime.folder.exists()
+    with claim(runtime, "embedded"):
+        assert find_running(runtime) == find_running(runtime) == Running(os.getpid(), "embedded")
+    assert find_running(runtime) is None
+
+
+def test_claim_outlasts_a_look_at_the_lock(runtime: RuntimePaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime.create()
+    runtime.lock.touch()
+    looking = os.open(runtime.lock, os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    monkeypatch.setattr(time, "sleep", lambda _seconds: fcntl.flock(looking, fcntl.LOCK_UN))
+    with claim(runtime, "embedded") as claimed:
+        assert isinstance(claimed, socket.socket)
+    os.close(looking)

@@ -5,17 +5,20 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
+from completion_server import client as client_module
+from completion_server import hub as hub_module
 from completion_server.client import connect_or_start
-from completion_server.errors import EngineUnavailable
-from completion_server.instance import Running, claim
+from completion_server.errors import EngineUnavailable, Overloaded
+from completion_server.instance import Running, claim, find_running
 from completion_server.launch import launch
 from completion_server.paths import RuntimePaths
 from completion_server.protocol import Context
+from completion_server.scripted import ScriptedBackend
 
 SOON = 20.0
 
@@ -72,17 +75,54 @@ async def test_engine_that_never_answers(runtime: RuntimePaths) -> None:
         await connect_or_start(name="test", paths=runtime, timeout=0.05, command=command)
 
 
-async def test_start_that_gave_way_to_an_engine_on_its_way_out_is_repeated(
-    runtime: RuntimePaths, scripted_command: Callable[..., list[str]]
+async def test_none_is_started_beside_an_engine_that_does_not_answer(runtime: RuntimePaths) -> None:
+    with claim(runtime, "stuck") as held:
+        assert not isinstance(held, Running)
+        with pytest.raises(EngineUnavailable, match=rf"no engine after 0\.05 s: .*process {os.getpid()}.* hangs"):
+            await connect_or_start(name="test", paths=runtime, timeout=0.05, command=["/nowhere/python"])
+
+
+async def test_none_is_started_beside_an_engine_with_too_many_clients(
+    scripted: Callable[..., Awaitable[ScriptedBackend]], runtime: RuntimePaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(hub_module, "MAX_CLIENTS", 0)
+    await scripted()
+    with pytest.raises(Overloaded):
+        await connect_or_start(name="test", paths=runtime, command=["/nowhere/python"])
+
+
+async def test_an_engine_on_its_way_out_is_waited_for(
+    runtime: RuntimePaths, scripted_command: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asyncio.Event()
+
+    def find(paths: RuntimePaths) -> Running | None:
+        asked.set()
+        return find_running(paths)
+
+    monkeypatch.setattr(client_module, "find_running", find)
     command = scripted_command(rules=[{"text": "x"}])
     with claim(runtime, "ending") as held:
         assert not isinstance(held, Running)
         starting = asyncio.create_task(connect_or_start(name="test", paths=runtime, command=command))
         async with asyncio.timeout(SOON):
-            while "runs already" not in (runtime.log.read_text() if runtime.log.exists() else ""):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+            await asked.wait()
     client = await starting
+    await client.shutdown()
+    await client.wait_closed()
+
+
+async def test_start_that_gave_way_to_another_is_repeated(
+    runtime: RuntimePaths, scripted_command: Callable[..., list[str]]
+) -> None:
+    """The first process is one that found another engine, which has ended since: exit code 0."""
+    marker = runtime.folder.parent / "tried"
+    real = scripted_command(rules=[{"text": "x"}])
+    code = (
+        f"import os; m = {str(marker)!r}\nif os.path.exists(m): os.execv({real[0]!r}, {real!r})\nopen(m, 'w').close()"
+    )
+    client = await connect_or_start(name="test", paths=runtime, command=python(code))
+    assert marker.exists()
     await client.shutdown()
     await client.wait_closed()
 
@@ -116,7 +156,29 @@ async def test_log_does_not_grow_from_start_to_start(runtime: RuntimePaths) -> N
     for _ in range(3):
         launched = launch(runtime, command=python("print('x' * 1000)"))
         assert launched.process.wait(SOON) == 0
-    assert runtime.log.stat().st_size == 1_001
+    assert runtime.log.stat().st_size == 1_002
+
+
+async def test_log_of_an_engine_that_runs_is_kept(runtime: RuntimePaths) -> None:
+    with claim(runtime, "p"):
+        runtime.log.write_text("what it has said\n")
+        launched = launch(runtime, command=python("print('an engine runs already')"))
+        assert launched.process.wait(SOON) == 0
+    assert runtime.log.read_text() == "what it has said\n\nan engine runs already\n"
+
+
+async def test_log_that_cannot_be_written_is_told_before_anything_starts(runtime: RuntimePaths) -> None:
+    runtime.create()
+    os.mkfifo(runtime.log)
+    with pytest.raises(EngineUnavailable, match=r"its log .*engine\.log \(No such device"):
+        launch(runtime, command=python("print()"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by /dev/full")
+async def test_full_disk_is_told_before_anything_starts(runtime: RuntimePaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RuntimePaths, "log", Path("/dev/full"))
+    with pytest.raises(EngineUnavailable, match="No space left on device"):
+        launch(runtime, command=["/nowhere/python"])
 
 
 async def test_log_that_is_a_link_is_not_followed(runtime: RuntimePaths) -> None:

@@ -83,3 +83,10 @@ def test_check_makes_nothing(runtime: RuntimePaths) -> None:
     with pytest.raises(FileNotFoundError):
         runtime.check()
     assert not runtime.folder.exists()
+
+
+def test_folder_below_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder, says in ((tmp_path / "file" / "x", "Not a directory"), (tmp_path / ("x" * 5_000), "name too long")):
+        with pytest.raises(SettingsError, match=f"cannot use the runtime folder .*{says}.*set {RUNTIME_DIR_VARIABLE}"):
+            RuntimePaths(folder).check()

@@ -13,7 +13,7 @@ from completion_server import connection as connection_module
 from completion_server import hub as hub_module
 from completion_server.backend import Backend, Reply
 from completion_server.client import EngineClient, connect
-from completion_server.errors import EngineUnavailable
+from completion_server.errors import EngineUnavailable, Overloaded
 from completion_server.hub import Hub
 from completion_server.instance import Running, claim
 from completion_server.ledger import MAX_OPEN
@@ -135,15 +135,36 @@ async def test_second_hello_is_an_error_and_nothing_more(scripted: Scripted, raw
 
 
 async def test_too_many_clients_are_turned_away(
-    scripted: Scripted, raw_client: RawClient, monkeypatch: pytest.MonkeyPatch
+    scripted: Scripted, raw_client: RawClient, runtime: RuntimePaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hub_module, "MAX_CLIENTS", 1)
     await scripted()
     first = await raw_client()
     await first.greet()
-    assert await (await raw_client()).receive() is None
+    second = await raw_client()
+    second.send(Hello(PROTOCOL_VERSION, "second", "0"))
+    error = await second.receive()
+    assert isinstance(error, Error)
+    assert (error.id, error.code) == (0, "overloaded")
+    assert await second.receive() is None
+    with pytest.raises(Overloaded, match=f"1 clients are connected to the engine.* end process {os.getpid()}"):
+        await connect(name="third", paths=runtime)
     first.send(Status(1))
     assert isinstance(await first.receive(), StatusReply)
+
+
+async def test_no_more_are_told_than_are_let_in(
+    scripted: Scripted, raw_client: RawClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub_module, "MAX_CLIENTS", 1)
+    monkeypatch.setattr(hub_module, "MAX_TURNED_AWAY", 1)
+    await scripted()
+    first = await raw_client()
+    await first.greet()
+    silent, third = await raw_client(), await raw_client()
+    assert await third.receive() is None
+    silent.send(Hello(PROTOCOL_VERSION, "silent", "0"))
+    assert isinstance(await silent.receive(), Error)
 
 
 # -- one reply per request -----------------------------------------------------------------------------------------
