@@ -11,12 +11,13 @@ The rules, in the order in which they apply:
 - A line indented less than the first one, or one that begins with a closer of a bracket that the suggestion did not
   open, leaves the block. So does, after a blank line, a line indented no more than the first one. The closer of a
   bracket opened on the cursor's own line is still written if no such closer follows below.
-- Of three or more equal lines the first stays.
+- Of three or more equal lines the first stays, and so does the first copy of any phrase that goes round in a loop.
 - At most `max_lines` lines. Blank lines at the end are dropped.
 """
 
 from completion_server.brackets import CLOSERS, BracketScanner
 from completion_server.protocol import FinishReason
+from completion_server.repetition import loop_end
 
 _TAB = 4
 _REACH = 2_000  # code points of the cursor's line that are looked at
@@ -49,6 +50,7 @@ class Ending:
         self._repeats = 1  # lines in a row that equal the last one, itself included
 
         self._stands: list[str] = []
+        self._written = ""  # all of it
         self._held: list[str] = []  # white space, and lines that may turn out to be a loop
 
         self._scanner = BracketScanner(language)
@@ -62,7 +64,7 @@ class Ending:
 
     @property
     def text(self) -> str:
-        """What stands so far; only grows."""
+        """What stands so far. It only grows, but for the end: a loop, or a last line that the limit cut off, goes."""
         return "".join(self._stands)
 
     def feed(self, text: str) -> str:
@@ -77,6 +79,9 @@ class Ending:
                 self._take(char)
             else:
                 self._add(char)
+            self._written += char
+            if not self.finished and (end := loop_end(self._written)) is not None:
+                self._cut(end)
         return "".join(self._stands[begin:])
 
     def finish(self, reason: FinishReason) -> str:
@@ -85,6 +90,8 @@ class Ending:
         if not self.finished:
             looped = self._equals_last_line() and self._repeats + 1 >= _EQUAL_LINES
             self._stop("loop" if looped else reason)
+            if reason == "length" and self._last_line is not None:
+                self._drop_last_line()
         return "".join(self._stands[begin:])
 
     def _add(self, char: str) -> None:
@@ -174,6 +181,17 @@ class Ending:
         text = held if space else held.rstrip()
         self._stands += text
         self._held = list(held[len(text) :])
+
+    def _cut(self, end: int) -> None:
+        """Stop, and take back what stands behind `end`."""
+        self._stop("loop")
+        self._stands = list("".join(self._stands)[:end].rstrip())
+
+    def _drop_last_line(self) -> None:
+        """The limit of tokens cut the last line off somewhere: half a statement is worth nothing beside whole ones."""
+        whole = "".join(self._stands).rpartition("\n")[0].rstrip()
+        if whole:
+            self._stands = list(whole)
 
     def _stop(self, reason: FinishReason) -> None:
         if reason != "loop":

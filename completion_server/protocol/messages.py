@@ -189,7 +189,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The whole suggestion as the model wrote it up to where it ends; the front end trims it against the live text."""
+    """The whole suggestion as the model wrote it up to where it ends; the front end trims it against the live text.
+
+    It is all `Delta`s together, or shorter: a loop, or a last line that the limit cut off, is seen only at the end.
+    """
 
     id: int
     text: str

@@ -178,3 +178,29 @@ def test_what_comes_after_the_end_changes_nothing(document, model, more):
     ending.feed(model)
     if ending.finished:
         assert end(document, model + more) == (ending.text, ending.finished)
+
+
+class TestWhatIsTakenBackAtTheEnd:
+    def test_a_phrase_that_goes_round_keeps_its_first_copy(self):
+        ending = Ending("def f(text):\n    return text", "\n", "python")
+        ending.feed('.replace(" ", "")' * 9)
+        assert (ending.finished, ending.text) == ("loop", '.replace(" ", "")')
+
+    def test_two_lines_in_turn(self):
+        ending = Ending("def f(w):\n    ", "\n", "python")
+        ending.feed("w = max(w, 1)\n    w = min(w, 1)\n    " * 9)
+        assert ending.finished == "loop"
+        assert ending.text.startswith("w = max(w, 1)\n    w = min(w, 1)")
+        assert ending.text.count("max") <= 2
+
+    def test_the_limit_of_tokens_leaves_whole_lines(self):
+        ending = Ending("def f(w):\n    ", "\n", "python")
+        ending.feed("w = max(w, 1)\n    return w + oth")
+        ending.finish("length")
+        assert ending.text == "w = max(w, 1)"
+
+    def test_a_single_line_stays_as_far_as_it_came(self):
+        ending = Ending("def f(w):\n    ", "\n", "python")
+        ending.feed("return w + oth")
+        ending.finish("length")
+        assert ending.text == "return w + oth"
