@@ -5,6 +5,7 @@ cancellation. Knows positions in code points only; what a client sends and gets 
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,7 @@ from lsp.document import Document
 from lsp.engine_link import Engine, EngineLink
 from lsp.exclude import Excluder
 from lsp.gate import reason_not_to_ask
+from lsp.keys import NEIGHBOURHOOD, holds_key
 from lsp.settings import Settings
 from lsp.suggestion import Shelf, Suggestion
 from lsp.text import Edit, Position
@@ -52,26 +54,29 @@ class Answer:
 
 
 class Completor:
-    """`path` is the document's path relative to its workspace folder."""
+    """`path` is the document's path relative to its workspace folder, `names` all paths that it may be a secret by."""
 
-    def __init__(self, document: Document, path: str, link: EngineLink, settings: Settings) -> None:
+    def __init__(
+        self, document: Document, path: str, names: Sequence[str], link: EngineLink, settings: Settings
+    ) -> None:
         self.document = document
         self.last_cursor: Position | None = None  # of the last request or edit
         self._path = path
+        self._names = tuple(names)
         self._link = link
         self._window = Window(document.text)
         self._shelf = Shelf()
         self._asked: Suggestion | None = None
         self._running: asyncio.Task[object] | None = None
-        self._holds_key = Excluder().by_text(str(document.text))
+        self._holds_key = holds_key(str(document.text))
         self.configure(settings)
         document.listen(self._on_edit)
 
     def configure(self, settings: Settings) -> None:
         """Take new settings."""
         self._settings = settings
-        self._excluder = Excluder(settings.exclude)
-        self._secret_path = self._excluder.by_path(self.document.path)
+        excluder = Excluder(settings.exclude)
+        self._secret_path = any(map(excluder.excludes, self._names))
 
     @property
     def excluded(self) -> bool:
@@ -93,10 +98,7 @@ class Completor:
         for rest in self._shelf.rests(self.document.text, cursor):
             if text := self._trimmed(rest, cursor):
                 return Answer("from-cache", version, cursor, text)
-        context = self._context(cursor)
-        if context is None:
-            return Answer("excluded", version, cursor)
-        return await self._ask(context, cursor, invoked)
+        return await self._ask(self._context(cursor), cursor, invoked)
 
     async def warm(self) -> None:
         """Have the text around the last known cursor prefilled; quiet about every failure but cancellation."""
@@ -104,11 +106,8 @@ class Completor:
         cursor = self.last_cursor or self.document.text.forward(Position(0, 0), _FIRST_WARM)
         if engine is None or self.document.closed or self.excluded or self._reason_not_to_ask(cursor, invoked=True):
             return
-        context = self._context(cursor)
-        if context is None:
-            return
         try:
-            await engine.warm(context)
+            await engine.warm(self._context(cursor))
         except ForetypeError:
             return  # a request will say what is wrong
 
@@ -190,12 +189,17 @@ class Completor:
         if self._asked is not None:
             self._asked.on_edit(edit)
         self.last_cursor = edit.new_end
+        self._holds_key = self._holds_key or holds_key(self._around(edit))
 
-    def _context(self, cursor: Position) -> Context | None:
-        """None where the text itself is a secret."""
-        context = build_context(self.document, self._window, cursor, self._path)
-        self._holds_key = self._excluder.by_text(context.before) or self._excluder.by_text(context.after)
-        return None if self._holds_key else context
+    def _around(self, edit: Edit) -> str:
+        """The edited text with all that could make it a part of a key; the rest was looked at before."""
+        text = self.document.text
+        start = text.back(edit.start, NEIGHBOURHOOD)
+        mark = " …" if start.column else ""  # `holds_key` takes the beginning for a line start
+        return mark + text.slice(start, text.forward(edit.new_end, NEIGHBOURHOOD))
+
+    def _context(self, cursor: Position) -> Context:
+        return build_context(self.document, self._window, cursor, self._path)
 
     def _reason_not_to_ask(self, cursor: Position, invoked: bool) -> str | None:
         line = self.document.text.line(cursor.line)

@@ -5,7 +5,7 @@ for line ends than LSP does. Knows the client's position encoding; knows nothing
 """
 
 from collections.abc import Callable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from lsprotocol import types
 
@@ -32,12 +32,17 @@ class Document:
 
     @property
     def scheme(self) -> str:
-        return urlsplit(self.uri).scheme
+        return split_uri(self.uri)[0]
 
     @property
     def path(self) -> str:
         """The path part of the URI, percent-decoded."""
-        return unquote(urlsplit(self.uri).path)
+        return split_uri(self.uri)[1]
+
+    @property
+    def possible_paths(self) -> tuple[str, str]:
+        """`path`, and the one that a client means which does not encode `#` and `?`, or forgets the empty host."""
+        return self.path, unquote(self.uri.partition(":")[2] or self.uri)
 
     def listen(self, listener: Listener) -> None:
         """Call `listener` after every edit, in the order of the edits."""
@@ -64,3 +69,14 @@ class Document:
             edit = self.text.replace_all(change.text)
         for listener in self._listeners:
             listener(edit)
+
+
+def split_uri(uri: str) -> tuple[str, str]:
+    """Scheme, and path without host, query and fragment, percent-decoded. Never raises, whatever a client sends."""
+    scheme, colon, rest = uri.partition(":")
+    if not colon:
+        scheme, rest = "", uri
+    path = rest.partition("#")[0].partition("?")[0]
+    if path.startswith("//"):
+        path = "/" + path[2:].partition("/")[2]
+    return scheme.casefold(), unquote(path)

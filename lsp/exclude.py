@@ -1,19 +1,20 @@
-"""Which documents are secrets: their text is never completed, sent, quoted or logged.
+"""Which files are secrets by their path: their text is never completed, sent, quoted or logged.
 
-Judges by path (any letter case, any folder) and by what the text begins with. Pure; the rim asks before it builds
-anything from a document.
+Any letter case, any folder. Pure; the rim asks before it builds anything from a document. What a text itself gives away
+is known by `keys`.
 """
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from fnmatch import translate
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 
-SECRET_PATTERNS = (
+from lsp.globs import Glob, parse_glob, split_path
+
+SECRET_NAMES = (
     # environment files
     ".env*",
     "*.env",
-    ".envrc",
+    ".flaskenv",
+    ".renviron",
     # keys and key stores
     "id_rsa*",
     "id_dsa*",
@@ -35,21 +36,32 @@ SECRET_PATTERNS = (
     # log-in files of tools
     ".netrc",
     "_netrc",
+    "netrc",
     ".npmrc",
     ".yarnrc*",
     ".pypirc",
     ".git-credentials",
     ".pgpass",
+    "pgpass.conf",
     ".my.cnf",
     ".htpasswd",
+    "htpasswd",
     ".dockercfg",
     ".vault-token",
+    ".vault?pass*",
+    "vault?pass",
+    "vault?password",
     ".s3cfg",
     ".boto",
+    ".terraformrc",
+    "terraform.rc",
+    "rclone.conf",
     "credentials",
     "service-account*.json",
     "service_account*.json",
+    "*-adminsdk-*.json",
     "client_secret*.json",
+    "local.settings.json",
     "auth.json",
     "*.tfvars",
     "*.tfvars.json",
@@ -62,65 +74,83 @@ SECRET_PATTERNS = (
     "*.kubeconfig",
     "shadow",
     "gshadow",
-    # folders that hold little else
+    # what was typed into shells and databases
+    ".*_history",
+    # in their folders
+    ".docker/config.json",
+    ".config/gh/hosts.yml",
+)
+"""Globs of file names, or of the ends of paths."""
+
+SECRET_FOLDERS = (
+    ".env/*",
+    ".envs/*",
     ".ssh/*",
     ".aws/*",
     ".azure/*",
     ".gnupg/*",
     ".kube/*",
-    ".docker/config.json",
     ".config/gcloud/*",
     ".password-store/*",
 )
-"""Globs. One without `/` matches a file name, one with `/` the end of a path or, with a trailing `/*`, all below it."""
+"""Globs of folders that hold little else, with all below them."""
 
-_DATA = ("yml", "yaml", "json", "toml", "ini", "cfg", "conf", "properties", "xml", "txt", "env", "enc")
-_DATA_STEMS = ("credentials", "*-credentials", "secret", "secrets", "*-secret", "*-secrets", "*_secret", "*_secrets")
-"""Stems that hold secrets in a data file; `secrets.py` is code."""
+_DATA = ("yml", "yaml", "json", "toml", "ini", "cfg", "conf", "properties", "xml", "txt", "csv", "env", "enc")
+_STEMS = ("credentials", "secret", "secrets", "password", "passwords")
+"""What a data file is called that holds secrets, also with a word and `-` or `_` in front; `secrets.py` is code."""
 
-_MARKS = ("PRIVATE KEY", "PuTTY-User-Key-File-", "AGE-SECRET-KEY-")
-_KEY = re.compile(
-    r"^\s*-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----"  # a key file
-    r"|-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----(\\[rn]|\s)*[A-Za-z0-9+/]{16}"  # a key within a string
-    r"|^PuTTY-User-Key-File-\d|AGE-SECRET-KEY-1",
-    re.MULTILINE,
-)
+_DATA_FOLDERS = ("secret", "secrets", ".secret", ".secrets", "credentials", ".credentials")
+"""Folders in which data files, and those without an extension, are secrets."""
+
+_COPIES = (".local", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".tmp", ".txt", ".enc", "~")
+"""Ends of names that leave a secret one: `prod.env.bak`."""
 
 
-@dataclass(frozen=True)
 class Excluder:
-    """`patterns` of the user's settings come on top of the built-in ones; they cannot take one away."""
+    """`patterns` of the user's settings come on top of the built-in ones; they cannot take one away.
 
-    patterns: tuple[str, ...] = ()
+    A pattern that `parse_glob` refuses is left out: `settings` has told of it.
+    """
 
-    def by_path(self, path: str) -> bool:
+    def __init__(self, patterns: Sequence[str] = ()) -> None:
+        self._globs = [glob for pattern in patterns for glob in _usable(pattern)]
+        self._names = [glob for pattern in SECRET_NAMES for glob in parse_glob(pattern)]
+        self._folders = [glob for pattern in SECRET_FOLDERS for glob in parse_glob(pattern)]
+
+    def excludes(self, path: str) -> bool:
         """Whether the file at `path` holds secrets; the path is percent-decoded, with `/` or `\\` between its parts."""
-        parts = path.replace("\\", "/").casefold().strip("/").split("/")
-        stem, _, extension = parts[-1].rpartition(".")
-        if extension in _DATA and any(_like(stem, pattern) for pattern in _DATA_STEMS):
+        parts = split_path(path)
+        if not parts:
+            return False
+        if any(glob.matches(parts) for glob in (*self._globs, *self._folders)):
             return True
-        return any(_matches(parts, pattern) for pattern in (*SECRET_PATTERNS, *self.patterns))
+        folders = parts[:-1]
+        return any(self._is_secret(folders, name) for name in _without_copy_ends(parts[-1]))
 
-    def by_text(self, text: str) -> bool:
-        """Whether `text` holds a private key."""
-        return any(mark in text for mark in _MARKS) and _KEY.search(text) is not None
-
-
-def _matches(parts: Sequence[str], pattern: str) -> bool:
-    wanted = pattern.replace("\\", "/").casefold().strip("/").split("/")
-    if wanted[0] == "**":
-        wanted = wanted[1:]
-    if len(wanted) == 1:
-        return _like(parts[-1], wanted[0])
-    if wanted[-1] in ("*", "**"):
-        folder = wanted[:-1]
-        return any(_all_like(parts[at : at + len(folder)], folder) for at in range(len(parts) - len(folder)))
-    return len(parts) >= len(wanted) and _all_like(parts[-len(wanted) :], wanted)
+    def _is_secret(self, folders: Sequence[str], name: str) -> bool:
+        stem, dot, extension = name.rpartition(".")
+        if not dot or extension in _DATA:
+            if any(folder in _DATA_FOLDERS for folder in folders):
+                return True
+            if dot and any(_is_secret_stem(part) for part in stem.split(".")):
+                return True
+        return any(glob.matches_file([*folders, name]) for glob in self._names)
 
 
-def _all_like(parts: Sequence[str], patterns: Sequence[str]) -> bool:
-    return all(_like(part, pattern) for part, pattern in zip(parts, patterns, strict=True))
+def _is_secret_stem(stem: str) -> bool:
+    return any(fnmatchcase(stem, pattern) for word in _STEMS for pattern in (word, f"*-{word}", f"*_{word}"))
 
 
-def _like(name: str, pattern: str) -> bool:
-    return re.match(translate(pattern), name) is not None
+def _without_copy_ends(name: str) -> Iterator[str]:
+    """`name`, and what is left of it as its ends that mark a copy come off one by one."""
+    yield name
+    while end := next((end for end in _COPIES if name.endswith(end) and name != end), ""):
+        name = name.removesuffix(end)
+        yield name
+
+
+def _usable(pattern: str) -> tuple[Glob, ...]:
+    try:
+        return parse_glob(pattern)
+    except ValueError:
+        return ()

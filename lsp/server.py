@@ -28,6 +28,7 @@ from lsp.trace import METHOD as TRACE
 from lsp.trace import trace_params
 from lsp.warmer import Warmer
 from lsp.wire import WireProtocol
+from lsp.workspace import paths_of
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +77,7 @@ class Server(LanguageServer):
             return None
         if document.key not in self._completors:
             path = self.protocol.documents().relative_path(document)
-            self._completors[document.key] = Completor(document, path, self.link, self.settings)
+            self._completors[document.key] = Completor(document, path, paths_of(document), self.link, self.settings)
         return self._completors[document.key]
 
     def touched(self, uri: str) -> None:

@@ -3,11 +3,12 @@
 A bad option gives its default and one sentence for a person; nothing here raises. Knows nothing of LSP.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
 from completion_server.protocol import MAX_NEW_TOKENS, Limits
+from lsp.globs import parse_glob
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Settings:
     max_tokens: int = Limits().max_tokens
     drafting: bool = True  # False: the target model alone, same text
     languages_off: tuple[str, ...] = ()  # LSP language ids
-    exclude: tuple[str, ...] = ()  # globs, see `exclude`
+    exclude: tuple[str, ...] = ()  # see `globs`
     trace: bool = False  # send `foretype/trace` after each answer
     status: bool = False  # send `foretype/status`
     engine: EngineSettings = field(default_factory=EngineSettings)
@@ -38,6 +39,7 @@ def read_settings(options: object) -> tuple[Settings, list[str]]:
     if options is None:
         return Settings(), problems
     settings: Settings = _read(Settings, options, "", problems)
+    problems += _unusable_globs(settings.exclude)
     return settings, problems
 
 
@@ -75,3 +77,12 @@ def _problem(name: str, value: object, hint: Any) -> str | None:
     if value is None and type(None) in get_args(hint):
         return None
     return None if isinstance(value, str) and value else "must be a name"
+
+
+def _unusable_globs(patterns: Sequence[str]) -> Iterator[str]:
+    """They stay among the settings: the others must go on to protect what they protect."""
+    for number, pattern in enumerate(patterns, start=1):
+        try:
+            parse_glob(pattern)
+        except ValueError as error:
+            yield f"Pattern {number} of setting exclude {error}; it is left out."

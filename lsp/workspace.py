@@ -3,16 +3,17 @@
 Cells of a notebook are documents like any other. A document that the client has not opened is never read from disk.
 """
 
+import os
 from collections.abc import Callable
 from itertools import count
 from pathlib import PurePosixPath
 from typing import cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls import workspace as pygls_workspace
 
-from lsp.document import Document
+from lsp.document import Document, split_uri
 from lsp.positions import Encoding
 
 OnClose = Callable[[Document], None]
@@ -42,9 +43,7 @@ class Workspace(pygls_workspace.Workspace):
         path = PurePosixPath(document.path)
         roots = [folder.uri for folder in self.folders.values()]
         roots += [self.root_uri] if self.root_uri else []
-        inside = [
-            root for root in (PurePosixPath(unquote(urlsplit(uri).path)) for uri in roots) if path.is_relative_to(root)
-        ]
+        inside = [root for root in (PurePosixPath(split_uri(uri)[1]) for uri in roots) if path.is_relative_to(root)]
         if not inside:
             return path.name
         return str(path.relative_to(max(inside, key=lambda root: len(root.parts))))
@@ -80,3 +79,14 @@ class Workspace(pygls_workspace.Workspace):
         )
         # pygls itself calls only `apply_change` and sets `version`.
         return cast(pygls_workspace.TextDocument, document)
+
+
+def paths_of(document: Document) -> tuple[str, ...]:
+    """All paths by which the document may be a secret: what its URI can mean, and where a link leads."""
+    paths = document.possible_paths
+    if document.scheme != "file":
+        return paths
+    try:
+        return *paths, *map(os.path.realpath, paths)
+    except (OSError, ValueError):  # no path for this system: too long, or with a NUL
+        return paths

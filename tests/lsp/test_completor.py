@@ -303,7 +303,7 @@ async def type_keys(keys: list[int | str]) -> None:
     link.start()
     await link.wait_ready(10)
     document = Document("d1", "file:///a.py", language="python", encoding="utf-32")
-    completor = Completor(document, "a.py", link, Settings())
+    completor = Completor(document, "a.py", ("/a.py",), link, Settings())
     for key in keys:
         end = document.text.end
         source = str(document.text)

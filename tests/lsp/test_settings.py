@@ -72,3 +72,9 @@ def test_a_bad_one_gives_its_default_and_one_sentence(options: Any, said: str) -
 )
 def test_no_options_raise(options: Any) -> None:
     assert isinstance(read_settings(options)[0], Settings)
+
+
+def test_a_glob_without_a_use_is_told_and_the_others_stay() -> None:
+    settings, problems = read_settings({"exclude": ["*.internal", "!x.py", "", "private/"]})
+    assert [problem.partition(" of ")[0] for problem in problems] == ["Pattern 2", "Pattern 3"]
+    assert {"*.internal", "private/"} <= set(settings.exclude)
