@@ -5,6 +5,7 @@ The commands stand in `cli_engine`, `cli_models` and `cli_try`; those that hand 
 
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -16,14 +17,35 @@ PASSED_ON = {"ignore_unknown_options": True, "allow_extra_args": True, "help_opt
 
 
 def main() -> None:
-    """Entry point. One of our errors is one line on standard error and exit code 2; FORETYPE_DEBUG=1 shows where."""
+    """Entry point. An error is one line on standard error, with exit code 2 if it is one of ours and 1 if the system
+    refused something (a full disk, say); FORETYPE_DEBUG=1 shows where.
+    """
     try:
         build()()
-    except ForetypeError as error:
+    except (ForetypeError, OSError) as error:
         if os.environ.get("FORETYPE_DEBUG") == "1":
             raise
-        typer.echo(f"foretype: {error}", err=True)
-        sys.exit(2)
+        if isinstance(error, ForetypeError):
+            _complain(str(error))
+            sys.exit(2)
+        _complain(f"{error.strerror or type(error).__name__}{f': {error.filename}' if error.filename else ''}")
+        _give_up_output()
+        sys.exit(1)
+
+
+def _complain(why: str) -> None:
+    with suppress(OSError):  # standard error may be what is full
+        typer.echo(f"foretype: {why}", err=True)
+
+
+def _give_up_output() -> None:
+    """Python writes what is left of standard output when it ends: where that is impossible it goes nowhere."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def build() -> typer.Typer:

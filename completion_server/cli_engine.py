@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from completion_server.cli_options import Draft, Json, Pair, Target
-from completion_server.errors import EngineUnavailable
+from completion_server.errors import EngineUnavailable, ForetypeError
 
 if TYPE_CHECKING:
     from completion_server.protocol import StatusReply
@@ -43,6 +43,8 @@ def stop() -> None:
     try:
         pid = asyncio.run(_stop())
     except EngineUnavailable:
+        if _one_runs():
+            raise
         typer.echo("no engine is running")
         return
     typer.echo(f"engine {pid} ended")
@@ -61,11 +63,29 @@ def doctor(pair: Pair = None, target: Target = None, draft: Draft = None) -> Non
 
 
 def engine_status() -> "StatusReply | None":
-    """What the running engine says of itself, None if none runs."""
+    """What the running engine says of itself, None if none runs. Raises what keeps one that runs from answering."""
     try:
         return asyncio.run(_ask())
     except EngineUnavailable:
+        if _one_runs():
+            raise
         return None
+
+
+def loaded_pair() -> str | None:
+    """The pair that the running engine has loaded; None as well where it cannot be asked."""
+    try:
+        status = engine_status()
+    except ForetypeError:
+        return None
+    return status.state.pair if status is not None and status.state.phase == "ready" else None
+
+
+def _one_runs() -> bool:
+    from completion_server.instance import find_running
+    from completion_server.paths import runtime_paths
+
+    return find_running(runtime_paths()) is not None
 
 
 async def _ask() -> "StatusReply":
@@ -95,9 +115,10 @@ def _show(facts: Mapping[str, Any], as_json: bool) -> None:
         typer.echo(json.dumps(facts))
         return
     for name, value in facts.items():
-        shown = _for_a_person(value)
-        if shown:
-            typer.echo(f"{name.replace('_', ' '):<16} {shown}")
+        # Notes are sentences: each has its own line.
+        for shown in value if name == "notes" else (_for_a_person(value),):
+            if shown:
+                typer.echo(f"{name.replace('_', ' '):<16} {shown}")
 
 
 def _for_a_person(value: Any) -> str:

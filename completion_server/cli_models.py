@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from completion_server.cli_engine import engine_status
+from completion_server.cli_engine import loaded_pair
 from completion_server.cli_options import Json
-from completion_server.errors import ForetypeError
 
 
 def pull(what: Annotated[str | None, typer.Argument(help="A pair, or a model; default: your pair.")] = None) -> None:
@@ -35,7 +34,7 @@ def pairs(as_json: Json = False) -> None:
     """All pairs by name, and which one the running engine has loaded."""
     from completion_server.pairs import load_pairs, user_pairs_file
 
-    loaded = _loaded_pair()
+    loaded = loaded_pair()
     named = load_pairs().values()
     if as_json:
         rows = [
@@ -66,12 +65,3 @@ def pairs(as_json: Json = False) -> None:
     for row in rows_of_text:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     typer.echo(f"\nYour own pairs go into {user_pairs_file()}")
-
-
-def _loaded_pair() -> str | None:
-    """None as well where an engine runs that cannot be asked: the list is still worth having."""
-    try:
-        status = engine_status()
-    except ForetypeError:
-        return None
-    return status.state.pair if status is not None and status.state.phase == "ready" else None

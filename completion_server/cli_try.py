@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +12,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from completion_server.cli_engine import loaded_pair
 from completion_server.cli_options import Json, Pair
-from completion_server.errors import SettingsError
+from completion_server.errors import RequestError, SettingsError
 
 if TYPE_CHECKING:
     from lsp.text import Text
+
+MOST_BYTES = 4 << 20  # of a file; an editor's documents are smaller
+LONGEST_PLACE = 200  # characters of a wrong one that are quoted
+
+FAILED = {
+    "cancelled": "the request was cancelled: ask again",
+    "error": "the request failed or took too long: ask again, or see `foretype doctor` and the engine's log",
+    "loading": "the engine still loads its models: ask again, or see `foretype status`",
+    "stale": "the request was overtaken: ask again",
+    "superseded": "the request was overtaken: ask again",
+    "unavailable": "no engine answers: `foretype doctor` finds out why",
+}
+"""What to tell a person of the outcomes of `foretype/trace` that are not an answer."""
 
 CONTEXT_LINES = 5  # of the file, shown before the suggestion
 NUMBERS = (
@@ -34,16 +51,26 @@ def try_(
     as_json: Json = False,
     pair: Pair = None,
 ) -> None:
-    """One suggestion at a place in a file, from the language server as an editor gets it."""
+    """One suggestion at a place in a file, from the language server as an editor gets it.
+
+    Exit code 2 if it could not be had; that there is none here is no error.
+    """
     where = Place.parse(place)
     text = where.read()
     suggestion, trace = asyncio.run(ask(where, str(text), pair))
+    used = loaded_pair()
+    if pair is not None and used not in (None, pair):
+        typer.echo(f"foretype: the engine that runs has {used}, not {pair}: `foretype stop` first", err=True)
+    outcome = trace.get("outcome")
     numbers = {name: trace.get(name, 0) for name in NUMBERS}
     if as_json:
-        typer.echo(json.dumps({"text": suggestion, "outcome": trace.get("outcome"), **numbers}))
+        typer.echo(json.dumps({"text": suggestion, "outcome": outcome, "pair": used, **numbers}))
+    if outcome is None or outcome in FAILED:
+        raise RequestError(FAILED.get(outcome or "", "the language server did not answer: ask again"))
+    if as_json:
         return
     typer.echo("".join(shown_before(text, where)), nl=False)
-    typer.secho(suggestion or f"(no suggestion here: {trace.get('outcome', 'no answer')})", dim=True)
+    typer.secho(suggestion or f"(no suggestion here: {outcome})", dim=True)
     typer.echo("\n" + "  ".join(f"{name} {round(value, 1)}" for name, value in numbers.items()))
 
 
@@ -66,16 +93,17 @@ class Place:
     def parse(cls, text: str) -> "Place":
         """Read FILE:LINE:COL; FILE may have colons itself. Raises SettingsError."""
         parts = text.rsplit(":", 2)
-        if len(parts) != 3 or not parts[0] or not all(part.isascii() and part.isdigit() for part in parts[1:]):
-            raise SettingsError(f"{text!r} is no place in a file: write FILE:LINE:COL, for example main.py:12:8")
+        if len(parts) != 3 or not parts[0] or not all(re.fullmatch("[0-9]{1,9}", part) for part in parts[1:]):
+            shown = text if len(text) <= LONGEST_PLACE else f"{text[:LONGEST_PLACE]}..."
+            raise SettingsError(f"{shown!r} is no place in a file: write FILE:LINE:COL, for example main.py:12:8")
         return cls(Path(parts[0]), int(parts[1]), int(parts[2]))
 
     def read(self) -> "Text":
-        """The file. Raises SettingsError if it is no UTF-8 text or has no such position."""
+        """The file. Raises SettingsError if it is no file of UTF-8 text, too large, or has no such position."""
         from lsp.text import Text
 
         try:
-            text = Text(self.path.read_bytes().decode("utf-8"))
+            text = Text(self._bytes().decode("utf-8"))
         except OSError as error:
             raise SettingsError(f"{self.path} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
@@ -87,6 +115,20 @@ class Place:
                 f"line {self.line} of {self.path} has {length} characters, there is no column {self.column}"
             )
         return text
+
+    def _bytes(self) -> bytes:
+        with open(self.path, "rb", opener=_without_waiting) as file:  # noqa: PTH123 - Path.open takes no opener
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise SettingsError(f"{self.path} is no file")
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise SettingsError(f"{self.path} is too large: at most {MOST_BYTES >> 20} MiB are read")
+        return content
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """A pipe is opened even if nobody writes to it."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def shown_before(text: "Text", where: Place) -> list[str]:

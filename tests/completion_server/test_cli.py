@@ -4,25 +4,36 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from completion_server import __version__, cli, cli_serve
-from completion_server.cli_try import Place
+from completion_server.backend import Backend, Snapshot
+from completion_server.cli_try import FAILED, MOST_BYTES, Place
 from completion_server.errors import SettingsError
+from completion_server.hub import MAX_CLIENTS, Hub
+from completion_server.instance import claim
 from completion_server.pairs import ModelRef
-from completion_server.paths import RuntimePaths
-from completion_server.scripted import ScriptedBackend
+from completion_server.paths import RUNTIME_DIR_VARIABLE, RuntimePaths
+from completion_server.scripted import Script, ScriptedBackend
 
+SOON = 20.0
 COMMANDS = ("serve", "lsp", "try", "status", "stats", "stop", "doctor", "pull", "pairs", "demo", "version")
 
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli.build(), arguments)
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "completion_server", *arguments]
 
 
 def run_main(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -58,6 +69,15 @@ def test_for_debugging_the_error_shows_where_it_came_from(monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "argv", ["foretype", "pull", "nonsense"])
     with pytest.raises(SettingsError):
         cli.main()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by /dev/full")
+def test_output_that_cannot_be_written_is_one_line_and_exit_code_1() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command("pairs"), stdout=full, stderr=subprocess.PIPE, timeout=SOON, check=False)
+        mute = subprocess.run(command("pairs"), stdout=full, stderr=full, timeout=SOON, check=False)
+    assert (done.returncode, done.stderr) == (1, b"foretype: No space left on device\n")
+    assert mute.returncode == 1
 
 
 # -- models ------------------------------------------------------------------------------------------------------
@@ -135,6 +155,57 @@ async def test_status_and_stats_of_a_running_engine(scripted: Callable[..., Awai
     assert (facts["phase"], facts["pair"], facts["pid"]) == ("ready", "scripted", str(os.getpid()))
     stats = json.loads((await asyncio.to_thread(run, "stats", "--json")).output)
     assert (stats["completed"], stats["failed"], stats["clients"]) == (0, 0, 1)
+
+
+@pytest.mark.parametrize("what", ["status", "stats", "stop"])
+async def test_an_engine_with_too_many_clients_is_not_called_none(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    scripted: Callable[..., Awaitable[ScriptedBackend]],
+    raw_client: Callable[[], Awaitable[Any]],
+    what: str,
+) -> None:
+    await scripted()
+    for _ in range(MAX_CLIENTS):
+        await (await raw_client()).greet()
+    assert await asyncio.to_thread(run_main, monkeypatch, what) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == (
+        f"foretype: 64 clients are connected to the engine: close an editor, or end process {os.getpid()}\n"
+    )
+
+
+@pytest.mark.parametrize("what", ["status", "stop"])
+def test_an_engine_that_does_not_answer_is_not_called_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], runtime: RuntimePaths, what: str
+) -> None:
+    with claim(runtime, "p"):
+        assert run_main(monkeypatch, what) == 2
+    assert capsys.readouterr().err.startswith(f"foretype: the engine (process {os.getpid()}) ")
+
+
+@pytest.mark.parametrize("what", ["status", "stop"])
+def test_a_runtime_folder_below_a_file_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, what: str
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(RUNTIME_DIR_VARIABLE, str(tmp_path / "file" / "x"))
+    assert run_main(monkeypatch, what) == 2
+    assert "cannot use the runtime folder" in capsys.readouterr().err
+
+
+async def test_each_warning_of_the_engine_has_its_line(serve_here: Callable[[Backend], Awaitable[Hub]]) -> None:
+    class Warns(ScriptedBackend):
+        def snapshot(self) -> Snapshot:
+            return replace(super().snapshot(), notes=("no such tokens, alas", "another"))
+
+    await serve_here(Warns(Script()))
+    lines = (await asyncio.to_thread(run, "status")).output.splitlines()
+    assert [line.split(maxsplit=1) for line in lines if line.startswith("notes")] == [
+        ["notes", "no such tokens, alas"],
+        ["notes", "another"],
+    ]
 
 
 @pytest.fixture
@@ -223,7 +294,9 @@ def test_a_place_is_a_file_a_line_and_a_column() -> None:
     assert Place.parse("C:\\b.py:12:3") == Place(Path("C:\\b.py"), 12, 3)
 
 
-@pytest.mark.parametrize("text", ["", "b.py", "b.py:1", ":1:2", "b.py:x:2", "b.py:1:-2", "b.py:1:²"])
+@pytest.mark.parametrize(
+    "text", ["", "b.py", "b.py:1", ":1:2", "b.py:x:2", "b.py:1:-2", "b.py:1:²", f"b.py:{10**5_00}:0"]
+)
 def test_what_is_no_place_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="is no place in a file"):
         Place.parse(text)
@@ -233,6 +306,7 @@ def test_what_is_no_place_is_refused(text: str) -> None:
     ("content", "place", "says"),
     [
         (None, "1:0", "cannot be read: No such file"),
+        (b"x" * (MOST_BYTES + 1), "1:0", "is too large: at most 4 MiB"),
         (b"\xff", "1:0", "is not UTF-8 text"),
         (b"a\nb", "0:0", "has 2 lines, there is no line 0"),
         (b"a\nb", "3:0", "has 2 lines, there is no line 3"),
@@ -276,7 +350,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Place, str, str | None]
 
     async def fake(where: Place, text: str, pair: str | None) -> tuple[str, dict[str, object]]:
         calls.append((where, text, pair))
-        return "a + b", {**NUMBERS, "uri": "file:///x.py", "outcome": "shown"}
+        return "a + b", {**NUMBERS, "uri": "file:///x.py", "outcome": "engine"}
 
     monkeypatch.setattr("completion_server.cli_try.ask", fake)
     return calls
@@ -286,7 +360,7 @@ def test_try_as_json(tmp_path: Path, asked: list[tuple[Place, str, str | None]])
     path = tmp_path / "x.py"
     path.write_text("def f(a, b):\n    return \n")
     result = run("try", f"{path}:2:11", "--json", "--pair", "embedded")
-    assert json.loads(result.output) == {"text": "a + b", "outcome": "shown", **NUMBERS}
+    assert json.loads(result.output) == {"text": "a + b", "outcome": "engine", "pair": None, **NUMBERS}
     assert asked == [(Place(path, 2, 11), path.read_text(), "embedded")]
 
 
@@ -298,3 +372,68 @@ def test_try_shows_the_code_before_the_cursor_and_the_numbers(
     shown = run("try", f"{path}:2:11").output
     assert shown.startswith("def f(a, b):\n    return a + b\n")
     assert "ttft_ms 12.5  e2e_ms 40.0  queue_ms 0.1  prompt_tokens 30" in shown
+
+
+@pytest.mark.parametrize("outcome", [*FAILED, None])
+def test_a_suggestion_that_could_not_be_had_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, outcome: str | None
+) -> None:
+    answer_with(monkeypatch, "", {} if outcome is None else {"outcome": outcome})
+    (tmp_path / "x.py").touch()
+    assert run_main(monkeypatch, "try", f"{tmp_path / 'x.py'}:1:0") == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == f"foretype: {FAILED.get(outcome or '', 'the language server did not answer: ask again')}\n"
+    assert run_main(monkeypatch, "try", f"{tmp_path / 'x.py'}:1:0", "--json") == 2
+    assert json.loads(capsys.readouterr().out)["outcome"] == outcome
+
+
+@pytest.mark.parametrize("outcome", ["empty", "excluded", "unwanted"])
+def test_that_there_is_no_suggestion_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, outcome: str) -> None:
+    answer_with(monkeypatch, "", {"outcome": outcome})
+    (tmp_path / "x.py").touch()
+    result = run("try", f"{tmp_path / 'x.py'}:1:0")
+    assert result.exit_code == 0
+    assert f"(no suggestion here: {outcome})" in result.output
+
+
+def answer_with(monkeypatch: pytest.MonkeyPatch, text: str, trace: dict[str, object]) -> None:
+    async def fake(*_arguments: object) -> tuple[str, dict[str, object]]:
+        return text, trace
+
+    monkeypatch.setattr("completion_server.cli_try.ask", fake)
+
+
+@pytest.mark.parametrize(("pair", "told"), [("other", True), ("scripted", False), (None, False)])
+async def test_try_says_that_the_engine_has_another_pair(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    scripted: Callable[..., Awaitable[ScriptedBackend]],
+    pair: str | None,
+    told: bool,
+) -> None:
+    await scripted()
+    answer_with(monkeypatch, "x", {"outcome": "engine"})
+    (tmp_path / "x.py").touch()
+    options = () if pair is None else ("--pair", pair)
+    result = await asyncio.to_thread(run, "try", f"{tmp_path / 'x.py'}:1:0", "--json", *options)
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["pair"] == "scripted"
+    warning = "foretype: the engine that runs has scripted, not other: `foretype stop` first\n"
+    assert result.stderr == (warning if told else "")
+
+
+def test_every_outcome_of_the_language_server_is_one_that_try_knows() -> None:
+    from lsp.completor import Outcome
+
+    answers = {"engine", "from-cache", "empty", "excluded", "unwanted"}
+    assert FAILED.keys() | answers == set(get_args(Outcome))
+
+
+def test_only_files_are_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/zero", str(tmp_path / "pipe")):
+        with pytest.raises(SettingsError, match=f"{path} is no file"):
+            Place.parse(f"{path}:1:0").read()
+    with pytest.raises(SettingsError, match="cannot be read: Is a directory|is no file"):
+        Place.parse(f"{tmp_path}:1:0").read()
