@@ -72,7 +72,10 @@ def compare(
     whole = [text + continuation for text, continuation in zip(texts, truth, strict=True)]
     runs = [(name, k) for name in drafters(models) for k in KS]
     by_drafter: dict[str, int] = {}
-    for name, k in track(runs, "drafters × k", console=console, disable=console is None):
+    quiet = console is None or not console.is_terminal
+    for name, k in track(runs, "drafters × k", console=console, disable=quiet):
+        if console is not None and quiet and k == KS[0]:
+            console.print(f"drafter {name}", highlight=False)
         make = drafters(models)[name]
         found = _decode_all(models, texts, tokens, rows, make, k, whole)
         different = sum(1 for a, b in zip(found, truth, strict=True) if a != b)

@@ -21,14 +21,14 @@ from bench.screen import Frame
 from completion_server.protocol import State
 
 KEYS = 64
-WIDTH = 104
+WIDTH, HEIGHT = 104, 34
 
 
 class PictureScreen:
     """Keeps the last frame whose suggestion is of at least two lines, or else the last one with any."""
 
     def __init__(self) -> None:
-        self._frame = Frame()
+        self._frame = Frame(HEIGHT)
         self._console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
         self._lines = 0
 

@@ -1,8 +1,10 @@
 """How the demonstration is painted: live on a terminal, else one line for each key. Knows nothing of engines."""
 
 import asyncio
+import sys
 from collections import deque
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -15,24 +17,33 @@ from rich.table import Table
 from rich.text import Text
 
 from bench.keystrokes import Keystroke
-from bench.percentiles import summary
 from bench.report import report
 from completion_server.protocol import State
 
 GHOST = "italic bright_black"
 PACE = 0.04  # seconds a key stays on the screen, or a person could not follow
-_LINES_BEFORE, _LINES_AFTER = 14, 3
+_LINES_AFTER = 3
+_LEAST_CODE = 4  # lines of code before the cursor's that are shown on the smallest terminal
 _ROWS = 8
+_SMALL = 30  # lines of a terminal that has room for half as many rows
 _WIDTH = 80  # of a suggestion on one line
 
-CONNECT = """\
-Neovim    vim.lsp.config("foretype", { cmd = { "foretype", "lsp" } })
+_CONNECT = """\
+Neovim    vim.lsp.config("foretype", {{ cmd = {{ "{foretype}", "lsp" }} }})
 (0.12)    vim.lsp.enable("foretype")
           vim.lsp.inline_completion.enable()
 
 VS Code   from an extension with vscode-languageclient 11:
-(1.91)    new LanguageClient("foretype", "Foretype", { command: "foretype", args: ["lsp"] },
-              { documentSelector: [{ scheme: "file" }] }).start()"""
+(1.91)    new LanguageClient("foretype", "Foretype", {{ command: "{foretype}", args: ["lsp"] }},
+              {{ documentSelector: [{{ scheme: "file" }}] }}).start()"""
+
+
+_OUTCOMES = {"from-cache": "typed through", "empty": "nothing to show"}
+
+
+def how_to_connect() -> str:
+    """Three lines for each editor, with the path of this installation: it is rarely on PATH."""
+    return _CONNECT.format(foretype=Path(sys.executable).with_name("foretype"))
 
 
 class Screen(Protocol):
@@ -79,7 +90,7 @@ class PlainScreen:
 
     def summary(self, keystrokes: Sequence[Keystroke]) -> None:
         self._console.print(summary_table(keystrokes))
-        self._print(CONNECT)
+        self._print(how_to_connect())
 
     def _print(self, line: str) -> None:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -91,7 +102,7 @@ class LiveScreen:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=True)
-        self._frame = Frame()
+        self._frame = Frame(console.size.height)
 
     def __enter__(self) -> Self:
         self._live.__enter__()
@@ -104,49 +115,55 @@ class LiveScreen:
 
     def loading(self, state: State) -> None:
         bar = ProgressBar(total=1.0, completed=state.fraction or 0.0, pulse=state.fraction is None, width=40)
-        self._paint(Group(Text(f"{state.phase} {state.detail}"), bar))
+        self._paint(Group(Text(state.detail or state.phase), bar))
 
     async def key(self, before: str, after: str, keystroke: Keystroke) -> None:
         self._paint(self._frame.after(before, after, keystroke))
         await asyncio.sleep(PACE)
 
     def summary(self, keystrokes: Sequence[Keystroke]) -> None:
-        self._console.print(summary_table(keystrokes), Text(CONNECT))
+        self._console.print(summary_table(keystrokes), Text(how_to_connect()))
 
     def _paint(self, what: RenderableType) -> None:
         self._live.update(what, refresh=True)
 
 
 class Frame:
-    """What is on the screen after a key: the code around the cursor, and the last keys with their numbers."""
+    """What is on a screen of `height` lines after a key: the code around the cursor, and the last keys' numbers."""
 
-    def __init__(self) -> None:
-        self._rows: deque[tuple[str, ...]] = deque(maxlen=_ROWS)
+    def __init__(self, height: int) -> None:
+        self._height = height
+        self._rows: deque[tuple[str, ...]] = deque(maxlen=_ROWS if height >= _SMALL else _ROWS // 2)
 
     def after(self, before: str, after: str, keystroke: Keystroke) -> RenderableType:
         self._rows.append((repr(keystroke.key), *numbers(keystroke)))
         table = Table.grid(padding=(0, 2))
         for row in self._rows:
             table.add_row(*row)
-        return Group(Panel(code_with_ghost(before, after, keystroke.text)), table)
+        room = self._height - (self._rows.maxlen or 0) - 3  # the panel's border, and the line below all
+        return Group(Panel(code_with_ghost(before, after, keystroke.text, room)), table)
 
 
-def code_with_ghost(before: str, after: str, ghost: str) -> Text:
-    """The lines around the cursor in colours, with `ghost` in grey where it would be inserted."""
-    shown = "".join(before.splitlines(keepends=True)[-_LINES_BEFORE:])
-    below = "".join(after.splitlines(keepends=True)[:_LINES_AFTER])
+def code_with_ghost(before: str, after: str, ghost: str, room: int) -> Text:
+    """About `room` lines around the cursor in colours, with `ghost` in grey where it would be inserted."""
+    ghost_lines = ghost.splitlines(keepends=True)[: max(1, room - _LEAST_CODE - _LINES_AFTER)]
+    shown = "".join(before.splitlines(keepends=True)[-max(_LEAST_CODE, room - _LINES_AFTER - len(ghost_lines)) :])
+    below = "".join(after.splitlines(keepends=True)[:_LINES_AFTER]).rstrip("\n")
     code = Syntax("", "python", theme="ansi_dark").highlight(shown + below)
     head, tail = code[: len(shown)], code[len(shown) : len(shown) + len(below)]
-    return Text.assemble(head, Text("▏"), Text(ghost, style=GHOST), tail)
+    text = Text.assemble(head, Text("▏"), Text("".join(ghost_lines), style=GHOST), tail)
+    text.no_wrap, text.overflow = True, "ellipsis"
+    return text
 
 
 def numbers(keystroke: Keystroke) -> tuple[str, ...]:
     """What one key cost, for a person: where the answer came from, times, tokens."""
     trace = keystroke.trace
+    outcome = _OUTCOMES.get(keystroke.outcome, keystroke.outcome)
     if not keystroke.by_engine:
-        return (keystroke.outcome, f"{keystroke.key_ms:.0f} ms", "", "", "", "", "")
+        return (outcome, f"{keystroke.key_ms:.0f} ms", "", "", "", "", "")
     return (
-        keystroke.outcome,
+        outcome,
         f"{keystroke.key_ms:.0f} ms",
         f"ttft {trace['ttft_ms']:.0f} ms",
         f"cached {trace['cached_tokens']}",
@@ -160,21 +177,19 @@ def summary_table(keystrokes: Sequence[Keystroke]) -> Table:
     """All of it in a few lines."""
     figures = report(keystrokes)
     table = Table("", "p50", "p95", "p99", title=f"{figures['keystrokes']} keys, {figures['shown']} with a suggestion")
-    everything = summary([keystroke.key_ms for keystroke in keystrokes])
     for name, values in (
-        ("key to suggestion, all keys", everything),
-        ("key to suggestion, asked the engine", figures["keystroke_to_suggestion_ms"]),
-        ("first token (TTFT)", figures["ttft_ms"]),
+        ("key to whole suggestion, of keys that asked the engine", figures["keystroke_to_suggestion_ms"]),
+        ("key to first token (TTFT), of the same keys", figures["ttft_ms"]),
     ):
         table.add_row(name, *("–" if value is None else f"{value:.0f} ms" for value in values.values()))
     table.add_section()
-    for name in (
-        "answered_by_engine",
-        "from_cache",
-        "cached_token_ratio",
-        "draft_acceptance_rate",
-        "acceptance_length",
+    for name, label in (
+        ("answered_by_engine", "keys that asked the engine"),
+        ("from_cache", "keys that typed through what was shown"),
+        ("cached_token_ratio", "share of prompt tokens that were cached"),
+        ("draft_acceptance_rate", "share of drafted tokens that were accepted"),
+        ("acceptance_length", "tokens gained per target pass"),
     ):
         value = figures[name]
-        table.add_row(name.replace("_", " "), "–" if value is None else str(value))
+        table.add_row(label, "–" if value is None else str(value))
     return table

@@ -1,8 +1,13 @@
 """The published numbers, from keys whose arithmetic is done by hand."""
 
+import io
+
+import pytest
+from rich.console import Console
+
 from bench.keystrokes import Keystroke
 from bench.report import differing_keys, in_time, report
-from bench.screen import code_with_ghost, numbers, summary_table
+from bench.screen import Frame, code_with_ghost, numbers, summary_table
 
 
 def key(outcome="engine", text="x", key_ms=50.0, **trace):
@@ -59,14 +64,22 @@ def test_keys_that_differ():
 
 class TestScreen:
     def test_the_ghost_stands_at_the_cursor(self):
-        text = code_with_ghost("x = 1\ny = ", "\nz = 3\n", "2")
+        text = code_with_ghost("x = 1\ny = ", "\nz = 3\n", "2", room=20)
         assert text.plain == "x = 1\ny = ▏2\nz = 3\n"
         [span] = [span for span in text.spans if span.style == "italic bright_black"]
         assert text.plain[span.start : span.end] == "2"
 
     def test_numbers_only_where_the_engine_was_asked(self):
-        assert numbers(key("from-cache", key_ms=1.2)) == ("from-cache", "1 ms", "", "", "", "", "")
+        assert numbers(key("from-cache", key_ms=1.2)) == ("typed through", "1 ms", "", "", "", "", "")
         assert numbers(KEYS[0])[3:] == ("cached 90", "computed 10", "drafted 4", "accepted 3")
 
+    @pytest.mark.parametrize("height", [18, 24, 40])
+    def test_everything_fits_on_the_terminal(self, height):
+        frame = Frame(height)
+        for _ in range(9):
+            painted = frame.after("a = 1\n" * 50 + "b = ", "\n" + "c = 3\n" * 50, key("engine", text="2\n" * 12))
+        console = Console(width=60, height=height, file=io.StringIO())
+        assert len(console.render_lines(painted)) < height
+
     def test_a_summary_has_a_row_for_each_figure(self):
-        assert summary_table(KEYS).row_count == 8
+        assert summary_table(KEYS).row_count == 7
