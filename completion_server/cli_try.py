@@ -117,7 +117,7 @@ class Place:
         return text
 
     def _bytes(self) -> bytes:
-        with open(self.path, "rb", opener=_without_waiting) as file:  # noqa: PTH123 - Path.open takes no opener
+        with open(self.path, "rb", opener=_without_waiting) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise SettingsError(f"{self.path} is no file")
             content = file.read(MOST_BYTES + 1)

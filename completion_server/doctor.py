@@ -61,6 +61,9 @@ def examine(command_line: Mapping[str, Any]) -> Iterator[Hop]:
         except ForetypeError as error:
             yield Hop(name, False, str(error))
             return
+        except OSError as error:
+            yield Hop(name, False, f"{error.strerror or type(error).__name__}: {error.filename or 'unknown file'}")
+            return
 
 
 def _python() -> str:

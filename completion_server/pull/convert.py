@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from completion_server.errors import ModelError
+from completion_server.errors import ForetypeError, ModelError, UnsupportedModel
 from completion_server.pull.folder import is_complete
 from completion_server.pull.progress import Progress
 
@@ -24,11 +24,22 @@ def convert_gguf(gguf: Path, out: Path, progress: Progress) -> None:
 
 
 def convert_into(final: Path, gguf: Path, scratch: Path, progress: Progress, convert: Convert) -> None:
-    """Convert in `scratch`, on the same file system, and rename to `final`. Nothing to do if `final` is complete."""
+    """Convert in `scratch`, on the same file system, and rename to `final`. Nothing to do if `final` is complete.
+
+    Raises UnsupportedModel whatever stops the conversion, but for what the system refuses: that stays an OSError.
+    """
     if is_complete(final):
         return
     shutil.rmtree(final, ignore_errors=True)
     out = scratch / "safetensors"
     out.mkdir()
-    convert(gguf, out, progress)
+    try:
+        convert(gguf, out, progress)
+    except ForetypeError:
+        raise
+    # A damaged file makes its reader stumble anywhere; readers also have errors of their own that derive from OSError.
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise UnsupportedModel(f"{gguf} is damaged or cannot be converted ({type(error).__name__})") from error
     out.replace(final)

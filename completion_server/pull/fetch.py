@@ -30,7 +30,8 @@ def locate(ref: ModelRef) -> Path:
 def pull(ref: ModelRef, progress: Progress) -> Path:
     """Fetch and convert what is missing; returns what `locate` then does. Done already: returns at once.
 
-    Two pulls of one model wait for one another. Raises ModelNotFound, UnsafeModel, UnsupportedModel.
+    Two pulls of one model wait for one another. Raises ModelNotFound, UnsafeModel, UnsupportedModel, or
+    SettingsError if the cache folder cannot be written.
     """
     match ref.kind:
         case "embedded":

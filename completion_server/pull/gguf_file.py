@@ -5,6 +5,7 @@ hash the file had. A file that changed has no note and must be pulled again.
 """
 
 import hashlib
+import stat
 from pathlib import Path
 
 from completion_server.errors import ModelNotFound, UnsupportedModel
@@ -17,7 +18,10 @@ _MAGIC = b"GGUF"
 
 
 def locate(gguf: Path) -> Path:
-    """The conversion of `gguf`. Raises ModelNotFound if there is no such file or it was not pulled as it is now."""
+    """The conversion of `gguf`.
+
+    Raises ModelNotFound if there is no such file or it was not pulled as it is now, UnsupportedModel if it is no file.
+    """
     note = _note(gguf)
     if note.is_file():
         folder = _folder() / note.read_text(encoding="ascii")
@@ -53,13 +57,18 @@ def _note(gguf: Path) -> Path:
         status = gguf.stat()
     except OSError as error:
         raise ModelNotFound(f"there is no file {gguf}") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise UnsupportedModel(f"{gguf} is no file")
     key = hashlib.sha256(f"{gguf}\0{status.st_size}\0{status.st_mtime_ns}".encode()).hexdigest()
     return _folder() / "notes" / key
 
 
 def _sha256(gguf: Path) -> str:
-    with gguf.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
-            raise UnsupportedModel(f"{gguf} is not a GGUF file")
-        file.seek(0)
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with gguf.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise UnsupportedModel(f"{gguf} is not a GGUF file")
+            file.seek(0)
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelNotFound(f"{gguf} cannot be read ({error.strerror})") from error

