@@ -138,6 +138,8 @@ class Frame:
     def after(self, before: str, after: str, keystroke: Keystroke) -> RenderableType:
         self._rows.append((repr(keystroke.key), *numbers(keystroke)))
         table = Table.grid(padding=(0, 2))
+        for _ in self._rows[0]:
+            table.add_column(no_wrap=True)
         for row in self._rows:
             table.add_row(*row)
         room = self._height - (self._rows.maxlen or 0) - 3  # the panel's border, and the line below all

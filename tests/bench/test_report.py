@@ -65,7 +65,7 @@ def test_keys_that_differ():
 class TestScreen:
     def test_the_ghost_stands_at_the_cursor(self):
         text = code_with_ghost("x = 1\ny = ", "\nz = 3\n", "2", room=20)
-        assert text.plain == "x = 1\ny = ▏2\nz = 3\n"
+        assert text.plain == "x = 1\ny = ▏2\nz = 3"
         [span] = [span for span in text.spans if span.style == "italic bright_black"]
         assert text.plain[span.start : span.end] == "2"
 
