@@ -1,10 +1,11 @@
 """Turns a place in a document into the `Context` that the engine is sent.
 
-Models are trained on `\\n` alone, so other line ends are sent as that. Reads at most a window around the cursor. The
-caller has made sure that the document is no secret.
+Models are trained on `\\n` alone, so other line ends are sent as that. Reads at most a window around the cursor,
+and cuts what a client made longer than the protocol allows. The caller has made sure that the document is no secret.
 """
 
 from completion_server.protocol import MAX_AFTER, Context
+from completion_server.protocol.bounds import MAX_PATH, NUMBER, TEXT
 from lsp.document import Document
 from lsp.text import Position
 from lsp.window import Window
@@ -15,11 +16,11 @@ def build_context(document: Document, window: Window, cursor: Position, path: st
     text = document.text
     return Context(
         document=document.key,
-        version=document.version,
+        version=max(-int(NUMBER.high), min(document.version, int(NUMBER.high))),
         before=plain(text.slice(window.start(cursor), cursor)),
         after=plain(text.slice(cursor, text.forward(cursor, MAX_AFTER))),
-        language=document.language,
-        path=path,
+        language=plain(document.language)[: int(TEXT.high)],
+        path=plain(path)[-MAX_PATH:],
     )
 
 

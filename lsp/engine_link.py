@@ -134,10 +134,10 @@ class EngineLink:
             began, cost = loop.time(), 0.0
             try:
                 engine = await self._connect(self._on_state)
-            except (ForetypeError, OSError) as error:
+            except Exception as error:
+                # Whatever it is, it may pass, and nobody else would try again or say that nothing comes.
                 cost = loop.time() - began
-                reason = str(error) if isinstance(error, ForetypeError) else error.strerror or type(error).__name__
-                self._lose(f"No suggestions: {reason}.")
+                self._lose(f"No suggestions: {_reason(error)}.")
             else:
                 if await self._attend(engine):
                     pause = self._first_pause
@@ -195,6 +195,16 @@ class EngineLink:
         task = asyncio.ensure_future(_quietly(work))
         self._chores.add(task)
         task.add_done_callback(self._chores.discard)
+
+
+def _reason(error: Exception) -> str:
+    """For a person. The text of an error that is none of ours could be anything, so its type must do."""
+    if isinstance(error, ForetypeError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    logger.error("looking for the engine failed: %s", type(error).__name__)
+    return f"the engine could not be looked for ({type(error).__name__})"
 
 
 async def _warm(engine: Engine, context: Context) -> None:

@@ -6,6 +6,7 @@ before anything is done about the engine.
 
 import argparse
 import asyncio
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -119,6 +120,8 @@ class Server(LanguageServer):
 
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ARG002
         """Not into the editor: it is no trouble that a person could mend, and its text may be theirs."""
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+            self.protocol.refuse_unreadable()
         logger.error("a message could not be handled: %s", type(error).__name__)
 
     # -- private -------------------------------------------------------------------------------------------------------
@@ -179,10 +182,12 @@ def create_server(engine: Connect | None = None) -> Server:
     return server
 
 
-def run(log_file: str | None = None) -> None:
-    """Serve one editor on stdin and stdout until it hangs up."""
+def run(log_file: str | None = None) -> int:
+    """Serve one editor on stdin and stdout until it hangs up. The exit code: 1 where it did so without `shutdown`."""
     configure_logging(log_file)
-    create_server().start_io()
+    server = create_server()
+    server.start_io()
+    return 0 if server.protocol.shut_down else 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -195,5 +200,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--log-file", metavar="FILE", help="write the log there, not to stderr; never holds user text")
     arguments = parser.parse_args(argv)
-    run(arguments.log_file)
-    return 0
+    return run(arguments.log_file)

@@ -1,7 +1,8 @@
 """The JSON-RPC side of pygls, made safe: our workspace, one reply per request, no user text in errors.
 
-pygls leaves a request without a reply if its parameters cannot be read, and puts exception texts and tracebacks into
-error replies; both are mended here.
+pygls leaves a request without a reply if its parameters cannot be read or the server shuts down, takes a second
+`initialize`, keeps a future for every notification, reads `null` as the text "None", and puts exception texts and
+tracebacks into error replies; all of that is mended here.
 """
 
 import logging
@@ -22,6 +23,9 @@ logger = logging.getLogger(__name__)
 _MESSAGES = {
     types.ErrorCodes.InvalidParams: "The parameters of this request are not what the protocol says.",
     types.ErrorCodes.MethodNotFound: "This server does not know that method.",
+    types.ErrorCodes.InvalidRequest: "This request cannot be answered now, or is none.",
+    types.ErrorCodes.ServerNotInitialized: "The first request must be initialize.",
+    types.ErrorCodes.ParseError: "This message is no JSON.",
     types.LSPErrorCodes.RequestCancelled: "The request was cancelled.",
 }
 _INTERNAL = "The request failed inside the server."
@@ -47,7 +51,24 @@ class WireProtocol(LanguageServerProtocol):
         self._workspace = Workspace(plain.root_uri, list(plain.folders.values()), encoding, self.on_close)
         return result
 
+    @property
+    def shut_down(self) -> bool:
+        """Whether the client has said goodbye with `shutdown`."""
+        return self._shutdown
+
+    def refuse_unreadable(self) -> None:
+        """Answer a message that is no JSON."""
+        self._refuse(None, types.ErrorCodes.ParseError)
+
     def structure_message(self, data: dict[str, Any]) -> Any:
+        if "jsonrpc" not in data:
+            return data
+        method = data.get("method")
+        if method is not None and self.get_message_type(str(method)) is None:
+            data.setdefault("params", None)  # pygls demands them of every method that it does not know
+        if not _texts_are_texts(data):
+            logger.warning("a document without a text was left out")
+            return None
         try:
             return super().structure_message(data)
         except JsonRpcException as error:
@@ -56,8 +77,43 @@ class WireProtocol(LanguageServerProtocol):
             return None
 
     def handle_message(self, message: Any) -> None:
-        if hasattr(message, "jsonrpc"):
+        if isinstance(message, list):  # LSP knows no batches
+            self._refuse(None, types.ErrorCodes.InvalidRequest)
+        if not hasattr(message, "jsonrpc"):
+            return
+        method = getattr(message, "method", None)
+        refusal = self._refusal(method) if method is not None else None
+        if refusal is None:
             super().handle_message(message)
+        elif hasattr(message, "id"):
+            self._refuse(message.id, refusal)
+
+    def _refusal(self, method: str) -> types.ErrorCodes | None:
+        """Why a message is out of place at this time in the server's life."""
+        if method == types.EXIT:
+            return None
+        if self._shutdown or (self._workspace is not None and method == types.INITIALIZE):
+            return types.ErrorCodes.InvalidRequest
+        if self._workspace is None and method != types.INITIALIZE:
+            return types.ErrorCodes.ServerNotInitialized
+        return None
+
+    def _refuse(self, msg_id: int | str | None, code: types.ErrorCodes) -> None:
+        self._send_response(msg_id, error=types.ResponseError(code, ""))
+
+    def _execute_handler(
+        self,
+        msg_id: int | str,
+        handler: Callable[..., Any],
+        callback: Callable[[Future[Any]], None],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        def done(future: Future[Any]) -> None:
+            self._request_futures.pop(msg_id, None)  # pygls forgets only those of requests
+            callback(future)
+
+        super()._execute_handler(msg_id, handler, done, args, kwargs)
 
     def _handle_cancel_notification(self, msg_id: int | str) -> None:
         if msg_id in self._request_futures:  # else it was answered in the meantime
@@ -68,11 +124,28 @@ class WireProtocol(LanguageServerProtocol):
             logger.error("a notification failed", exc_info=error)
 
     def _send_response(
-        self, msg_id: int | str, result: Any | None = None, error: types.ResponseError | None = None
+        self, msg_id: int | str | None, result: Any | None = None, error: types.ResponseError | None = None
     ) -> None:
         if error is not None:
             error = types.ResponseError(error.code, _MESSAGES.get(error.code, _INTERNAL))
         super()._send_response(msg_id, result, error)
+
+
+def _texts_are_texts(data: dict[str, Any]) -> bool:
+    """False for a document, or a change of one, whose text is none; what else may be wrong is not judged here."""
+    params = data.get("params")
+    if not isinstance(params, dict):
+        return True
+    match data.get("method"):
+        case types.TEXT_DOCUMENT_DID_OPEN:
+            holders = [params.get("textDocument")]
+        case types.TEXT_DOCUMENT_DID_CHANGE:
+            holders = params.get("contentChanges")
+        case _:
+            return True
+    return isinstance(holders, list) and all(
+        isinstance(holder, dict) and isinstance(holder.get("text"), str) for holder in holders
+    )
 
 
 def _encoding(kind: types.PositionEncodingKind | str | None) -> Encoding:
