@@ -6,7 +6,6 @@ before anything is done about the engine.
 
 import argparse
 import asyncio
-import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -120,8 +119,6 @@ class Server(LanguageServer):
 
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ARG002
         """Not into the editor: it is no trouble that a person could mend, and its text may be theirs."""
-        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
-            self.protocol.refuse_unreadable()
         logger.error("a message could not be handled: %s", type(error).__name__)
 
     # -- private -------------------------------------------------------------------------------------------------------

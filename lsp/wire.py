@@ -23,9 +23,8 @@ logger = logging.getLogger(__name__)
 _MESSAGES = {
     types.ErrorCodes.InvalidParams: "The parameters of this request are not what the protocol says.",
     types.ErrorCodes.MethodNotFound: "This server does not know that method.",
-    types.ErrorCodes.InvalidRequest: "This request cannot be answered now, or is none.",
+    types.ErrorCodes.InvalidRequest: "This request is out of place now.",
     types.ErrorCodes.ServerNotInitialized: "The first request must be initialize.",
-    types.ErrorCodes.ParseError: "This message is no JSON.",
     types.LSPErrorCodes.RequestCancelled: "The request was cancelled.",
 }
 _INTERNAL = "The request failed inside the server."
@@ -56,10 +55,6 @@ class WireProtocol(LanguageServerProtocol):
         """Whether the client has said goodbye with `shutdown`."""
         return self._shutdown
 
-    def refuse_unreadable(self) -> None:
-        """Answer a message that is no JSON."""
-        self._refuse(None, types.ErrorCodes.ParseError)
-
     def structure_message(self, data: dict[str, Any]) -> Any:
         if "jsonrpc" not in data:
             return data
@@ -77,8 +72,6 @@ class WireProtocol(LanguageServerProtocol):
             return None
 
     def handle_message(self, message: Any) -> None:
-        if isinstance(message, list):  # LSP knows no batches
-            self._refuse(None, types.ErrorCodes.InvalidRequest)
         if not hasattr(message, "jsonrpc"):
             return
         method = getattr(message, "method", None)
@@ -86,7 +79,7 @@ class WireProtocol(LanguageServerProtocol):
         if refusal is None:
             super().handle_message(message)
         elif hasattr(message, "id"):
-            self._refuse(message.id, refusal)
+            self._send_response(message.id, error=types.ResponseError(refusal, ""))
 
     def _refusal(self, method: str) -> types.ErrorCodes | None:
         """Why a message is out of place at this time in the server's life."""
@@ -97,9 +90,6 @@ class WireProtocol(LanguageServerProtocol):
         if self._workspace is None and method != types.INITIALIZE:
             return types.ErrorCodes.ServerNotInitialized
         return None
-
-    def _refuse(self, msg_id: int | str | None, code: types.ErrorCodes) -> None:
-        self._send_response(msg_id, error=types.ResponseError(code, ""))
 
     def _execute_handler(
         self,
@@ -124,7 +114,7 @@ class WireProtocol(LanguageServerProtocol):
             logger.error("a notification failed", exc_info=error)
 
     def _send_response(
-        self, msg_id: int | str | None, result: Any | None = None, error: types.ResponseError | None = None
+        self, msg_id: int | str, result: Any | None = None, error: types.ResponseError | None = None
     ) -> None:
         if error is not None:
             error = types.ResponseError(error.code, _MESSAGES.get(error.code, _INTERNAL))
@@ -136,6 +126,7 @@ def _texts_are_texts(data: dict[str, Any]) -> bool:
     params = data.get("params")
     if not isinstance(params, dict):
         return True
+    holders: Any
     match data.get("method"):
         case types.TEXT_DOCUMENT_DID_OPEN:
             holders = [params.get("textDocument")]

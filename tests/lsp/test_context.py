@@ -42,3 +42,13 @@ def test_one_line_of_300_kilobytes() -> None:
 def test_the_end_of_the_file() -> None:
     assert context_at("", Position(0, 0)) == ("", "")
     assert context_at("ab\n", Position(1, 0)) == ("ab\n", "")
+
+
+def test_names_that_are_too_long_or_not_encodable_are_cut() -> None:
+    document = Document("d7", "file:///p/a.py", "", version=2**70, language="p\ud800" * 200)
+    context = build_context(document, Window(document.text), Position(0, 0), "x" * 3_000 + "\ud800.py")
+    assert context.version == 2**53 - 1
+    assert context.language == "p\ufffd" * 128
+    assert (len(context.path), context.path[-5:]) == (2_048, "x\ufffd.py")
+    document.version = -(2**70)
+    assert build_context(document, Window(document.text), Position(0, 0), "a.py").version == 1 - 2**53

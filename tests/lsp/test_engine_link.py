@@ -213,3 +213,27 @@ async def test_an_engine_that_dies_while_it_loads_is_not_tried_at_full_speed(not
         await enough.wait()
     await link.stop()
     assert pauses == [1.0, 1.0, 2.0, 4.0]  # the second one had been ready
+
+
+@pytest.mark.parametrize("error", [RuntimeError("/home/hunter2"), ValueError("hunter2"), KeyError("hunter2")])
+async def test_an_unexpected_error_is_told_once_and_tried_again(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr(engine_link, "QUICKEST_RETRY", 0.002)
+    engine = FakeEngine()
+    tries = 0
+
+    async def connect(on_state: OnState) -> FakeEngine:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise error
+        return await engine.connect(on_state)
+
+    link = EngineLink(connect, notes, first_pause=0.001)
+    link.start()
+    while await link.wait_ready(0.01) is not engine:
+        link.nudge(CONTEXT)
+    await link.stop()
+    assert notes.troubles == [f"No suggestions: the engine could not be looked for ({type(error).__name__})."]
+    assert len(notes.recoveries) == 1

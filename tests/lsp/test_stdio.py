@@ -199,3 +199,17 @@ async def test_garbage_does_not_end_the_server(client: Client, start_engine: Any
     client.raw.protocol.writer.write(b"Content-Length: 9\r\n\r\n{not json")
     client.open("x = ")
     assert await client.ghost(0, 4) == "y"
+
+
+@pytest.mark.parametrize(("goodbye", "status"), [(True, 0), (False, 1)])
+async def test_the_exit_code_says_whether_there_was_a_shutdown(goodbye: bool, status: int) -> None:
+    pipe = asyncio.subprocess.PIPE
+    server = await asyncio.create_subprocess_exec(sys.executable, "-m", "lsp", stdin=pipe, stdout=pipe)
+    bodies = [
+        '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}'
+    ]
+    bodies += ['{"jsonrpc":"2.0","id":2,"method":"shutdown"}'] if goodbye else []
+    bodies += ['{"jsonrpc":"2.0","method":"exit"}']
+    async with asyncio.timeout(SOON):
+        await server.communicate("".join(f"Content-Length: {len(body)}\r\n\r\n{body}" for body in bodies).encode())
+    assert server.returncode == status
