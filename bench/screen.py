@@ -86,7 +86,7 @@ class PlainScreen:
         ghost = keystroke.text.replace("\n", "⏎")
         if len(ghost) > _WIDTH:
             ghost = ghost[: _WIDTH - 1] + "…"
-        self._print(f"{self._count:>3} {'  '.join(numbers(keystroke))}  {line}«{ghost}»")
+        self._print(f"{self._count:>3} {in_words(keystroke)}  {line}«{ghost}»")
 
     def summary(self, keystrokes: Sequence[Keystroke]) -> None:
         self._console.print(summary_table(keystrokes))
@@ -137,12 +137,12 @@ class Frame:
 
     def after(self, before: str, after: str, keystroke: Keystroke) -> RenderableType:
         self._rows.append((repr(keystroke.key), *numbers(keystroke)))
-        table = Table.grid(padding=(0, 2))
-        for _ in self._rows[0]:
-            table.add_column(no_wrap=True)
+        table = Table(box=None, padding=(0, 1), header_style="dim")
+        for name in ("key", *COLUMNS):
+            table.add_column(name, no_wrap=True)
         for row in self._rows:
             table.add_row(*row)
-        room = self._height - (self._rows.maxlen or 0) - 3  # the panel's border, and the line below all
+        room = self._height - (self._rows.maxlen or 0) - 4  # the panel's border, the table's head, the line below all
         return Group(Panel(code_with_ghost(before, after, keystroke.text, room)), table)
 
 
@@ -158,8 +158,11 @@ def code_with_ghost(before: str, after: str, ghost: str, room: int) -> Text:
     return text
 
 
+COLUMNS = ("answer", "after", "ttft", "cached", "computed", "drafted", "accepted")
+
+
 def numbers(keystroke: Keystroke) -> tuple[str, ...]:
-    """What one key cost, for a person: where the answer came from, times, tokens."""
+    """What one key cost, by `COLUMNS`: where the answer came from, times, tokens of the prompt and of the drafts."""
     trace = keystroke.trace
     outcome = _OUTCOMES.get(keystroke.outcome, keystroke.outcome)
     if not keystroke.by_engine:
@@ -167,12 +170,16 @@ def numbers(keystroke: Keystroke) -> tuple[str, ...]:
     return (
         outcome,
         f"{keystroke.key_ms:.0f} ms",
-        f"ttft {trace['ttft_ms']:.0f} ms",
-        f"cached {trace['cached_tokens']}",
-        f"computed {trace['computed_tokens']}",
-        f"drafted {trace['drafted_tokens']}",
-        f"accepted {trace['accepted_tokens']}",
+        f"{trace['ttft_ms']:.0f} ms",
+        *(str(trace[f"{name}_tokens"]) for name in COLUMNS[3:]),
     )
+
+
+def in_words(keystroke: Keystroke) -> str:
+    """The same on one line."""
+    outcome, after, *rest = numbers(keystroke)
+    named = (f"{name} {value}" for name, value in zip(COLUMNS[2:], rest, strict=True) if value)
+    return "  ".join((outcome, after, *named))
 
 
 def summary_table(keystrokes: Sequence[Keystroke]) -> Table:
@@ -180,8 +187,8 @@ def summary_table(keystrokes: Sequence[Keystroke]) -> Table:
     figures = report(keystrokes)
     table = Table("", "p50", "p95", "p99", title=f"{figures['keystrokes']} keys, {figures['shown']} with a suggestion")
     for name, values in (
-        ("key to whole suggestion, of keys that asked the engine", figures["keystroke_to_suggestion_ms"]),
-        ("key to first token (TTFT), of the same keys", figures["ttft_ms"]),
+        ("key to suggestion, engine asked", figures["keystroke_to_suggestion_ms"]),
+        ("first token (TTFT), same keys", figures["ttft_ms"]),
     ):
         table.add_row(name, *("–" if value is None else f"{value:.0f} ms" for value in values.values()))
     table.add_section()
