@@ -44,7 +44,7 @@ def claim(paths: RuntimePaths, pair: str) -> Iterator[socket.socket | Running]:
     paths.create()
     lock = _open_lock(paths)
     try:
-        if not _take(lock):
+        if not _take(paths, lock):
             yield _read_holder(lock)
             return
         _write_holder(paths, lock, pair)
@@ -69,6 +69,8 @@ def find_running(paths: RuntimePaths) -> Running | None:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return _read_holder(lock)
+    except OSError:  # a file system without locks: `claim` says so
+        return None
     finally:
         os.close(lock)
     return None
@@ -86,13 +88,15 @@ def _open_lock(paths: RuntimePaths) -> int:
     return lock
 
 
-def _take(lock: int) -> bool:
+def _take(paths: RuntimePaths, lock: int) -> bool:
     for tries_left in reversed(range(_TRIES)):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if tries_left:
                 time.sleep(_PAUSE)
+        except OSError as error:
+            raise SettingsError(f"cannot lock {paths.lock} ({error.strerror})") from None
         else:
             return True
     return False

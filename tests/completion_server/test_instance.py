@@ -125,3 +125,13 @@ def test_claim_outlasts_a_look_at_the_lock(runtime: RuntimePaths, monkeypatch: p
     with claim(runtime, "embedded") as claimed:
         assert isinstance(claimed, socket.socket)
     os.close(looking)
+
+
+def test_file_system_without_locks_is_named(runtime: RuntimePaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_arguments: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(SettingsError, match=r"cannot lock .*engine\.lock \(No locks"), claim(runtime, "embedded"):
+        pass
+    assert find_running(runtime) is None
