@@ -103,7 +103,8 @@ _DATA_FOLDERS = ("secret", "secrets", ".secret", ".secrets", "credentials", ".cr
 """Folders in which data files, and those without an extension, are secrets."""
 
 _COPIES = (".local", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".tmp", ".txt", ".enc", "~")
-"""Ends of names that leave a secret one: `prod.env.bak`."""
+_STAGES = (".production", ".prod", ".staging", ".development", ".dev", ".test")
+"""Ends of names that leave a secret one: `prod.env.bak`, `app.env.staging`."""
 
 
 class Excluder:
@@ -144,7 +145,7 @@ def _is_secret_stem(stem: str) -> bool:
 def _without_copy_ends(name: str) -> Iterator[str]:
     """`name`, and what is left of it as its ends that mark a copy come off one by one."""
     yield name
-    while end := next((end for end in _COPIES if name.endswith(end) and name != end), ""):
+    while end := next((end for end in (*_COPIES, *_STAGES) if name.endswith(end) and name != end), ""):
         name = name.removesuffix(end)
         yield name
 

@@ -48,6 +48,7 @@ KEY = f"-----BEGIN OPENSSH PRIVATE KEY-----\n{SECRET}\n-----END OPENSSH PRIVATE 
         "/p/app.env.local",
         "/p/prod.env.bak",
         "/p/.env~",
+        "/p/dot.env.production",
         "/p/.flaskenv",
         "/p/.env/prod",
         "/p/.envs/.production/.django",

@@ -1,6 +1,7 @@
 """Private keys and tokens in a text, in all the ways in which people write them down."""
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -34,7 +35,7 @@ PEM = "".join(f"{line}\n" for line in LINES)
         f"{BODY}\n{BODY}\n{END}\n",
         f'K = "{BEGIN}\\nMIIEowIBAAKCAQEA7"',  # cut short
         "-----BEGIN PGP PRIVATE KEY BLOCK-----\n",
-        "PuTTY-User-Key-File-3: ssh-ed25519\n",
+        "PuTTY-User-Key-File-" + "3: ssh-ed25519\n",
         'k = "AGE-SECRET-KEY-1' + "QPZ4" * 14,
         'TOKEN = "ghp_' + "a1B2" * 9 + '"',
         "github_pat_" + "a1B2" * 10,
@@ -82,3 +83,7 @@ def test_the_time_does_not_grow_with_the_square_of_the_length(filling: str) -> N
     began = time.process_time()
     holds_key(text)
     assert time.process_time() - began < 10
+
+
+def test_this_file_only_speaks_of_keys() -> None:
+    assert not holds_key(Path(__file__).read_text())

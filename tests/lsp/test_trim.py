@@ -141,3 +141,9 @@ def test_what_is_shown_says_something_and_adds_nothing(text: str, before: str, a
         assert insert.strip()
         assert insert.partition("\n")[0] != around.rest
         assert insert == f"{insert.rstrip()}\n{around.before}" or text.startswith(insert.rstrip())
+
+
+@given(CODE, CODE)
+def test_what_follows_the_cursor_already_is_not_shown(before: str, after: str) -> None:
+    insert = trim(after, Surroundings.of(before, after))
+    assert not insert or insert.rstrip() != after.rstrip()
