@@ -63,7 +63,10 @@ def run(command_line: dict[str, Any]) -> None:
     )
     if other is not None:
         typer.echo(f"an engine runs already: process {other.pid}, pair {other.pair or 'unknown'}", err=True)
-    _leave()
+        if other.pair != name:
+            typer.echo(f"to load {name} instead, end it first: foretype stop", err=True)
+            raise typer.Exit(1)
+    _leave(2 if backend.failure is not None else 0)
 
 
 def foreground_parent() -> int | None:
@@ -72,7 +75,7 @@ def foreground_parent() -> int | None:
     return None if detached else os.getppid()
 
 
-def _leave() -> None:
+def _leave(code: int) -> None:
     """End the process at once if a thread is left over: one deep inside torch (loading, say) makes Python's way out
     abort, and the server has waited for it as long as it may.
     """
@@ -80,4 +83,6 @@ def _leave() -> None:
         logging.shutdown()
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(0)
+        os._exit(code)
+    if code:
+        raise typer.Exit(code)

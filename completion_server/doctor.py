@@ -16,6 +16,7 @@ from completion_server import __version__
 from completion_server.choice import choose_pair
 from completion_server.client import connect
 from completion_server.errors import ForetypeError
+from completion_server.instance import find_running
 from completion_server.paths import runtime_paths
 from completion_server.protocol import StatusReply
 from completion_server.pull import locate
@@ -100,7 +101,9 @@ def _socket_folder() -> str:
 
 
 def _engine() -> str:
-    """Running, of this version, with its models loaded, and answering."""
+    """None, which is well: the next editor starts one. Or running, of this version, with its models, and answering."""
+    if find_running(runtime_paths()) is None:
+        return "none runs now; an editor or `foretype try` starts one"
     log = runtime_paths().log
     before = time.perf_counter()
     status = asyncio.run(_ask())

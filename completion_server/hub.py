@@ -104,6 +104,11 @@ class Hub:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    @property
+    def useless(self) -> bool:
+        """Whether the models could not be loaded."""
+        return self._backend.state.phase == "failed"
+
     def idle_seconds(self) -> float:
         """Since the last request ended or the last message came."""
         return min(self._backend.idle_seconds(), time.monotonic() - self._last_message)

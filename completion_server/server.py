@@ -20,6 +20,7 @@ from completion_server.paths import RuntimePaths, runtime_paths
 
 logger = logging.getLogger(__name__)
 
+_USELESS_INTERVAL: Final = 2.0
 _PARENT_INTERVAL: Final = 0.5
 
 
@@ -35,7 +36,8 @@ async def serve(
 
     Returns None after it has run, or the engine that already runs in this folder; then `backend` was not started.
     `pair` is what a second start is told about this one. `exit_after_idle_s` None means never. With `parent_pid` the
-    engine ends when that process, its parent, has ended; take `os.getppid()` first thing in `main`.
+    engine ends when that process, its parent, has ended; take `os.getppid()` first thing in `main`. It also ends, a few
+    seconds later, when the backend could not load its models.
     Raises `SettingsError` if the runtime folder can't be used.
     """
     with claim(paths or runtime_paths(), pair) as claimed:
@@ -46,11 +48,12 @@ async def serve(
         with _signals_end(hub):
             try:
                 await hub.start(claimed)
+                watchers.append(asyncio.create_task(_end_if_useless(hub)))
                 if exit_after_idle_s is not None:
                     watchers.append(asyncio.create_task(_end_when_idle(hub, exit_after_idle_s)))
                 if parent_pid is not None:
                     watchers.append(asyncio.create_task(_end_with_parent(hub, parent_pid)))
-                logger.info("engine %d ready for clients", os.getpid())
+                logger.info("engine %d takes clients and loads its models", os.getpid())
                 await hub.wait_for_end()
             finally:
                 for watcher in watchers:
@@ -81,6 +84,14 @@ async def _end_when_idle(hub: Hub, limit: float) -> None:
     while (remaining := limit - hub.idle_seconds()) > 0:  # noqa: ASYNC110 (idleness is asked for, not announced)
         await asyncio.sleep(remaining)
     hub.end(f"idle for {limit:g} s")
+
+
+async def _end_if_useless(hub: Hub) -> None:
+    """An engine that cannot load its models holds the place of one that could; its clients have been told why."""
+    while not hub.useless:  # noqa: ASYNC110
+        await asyncio.sleep(_USELESS_INTERVAL)
+    await asyncio.sleep(_USELESS_INTERVAL)
+    hub.end("the models could not be loaded")
 
 
 async def _end_with_parent(hub: Hub, parent: int) -> None:

@@ -58,6 +58,11 @@ class EngineThread:
     def state(self) -> State:
         return self._state
 
+    @property
+    def failure(self) -> ForetypeError | None:
+        """Why the models could not be loaded at the last try; None if they could."""
+        return self._failure
+
     def start(self, on_state: Callable[[State], None]) -> None:
         self._on_state = on_state
         self._thread.start()

@@ -72,10 +72,10 @@ def test_what_the_system_refuses_is_a_broken_hop(monkeypatch: pytest.MonkeyPatch
     assert hops[-1].detail.startswith("File name too long: /x")
 
 
-def test_no_engine_is_the_last_hop(model: Path) -> None:
+def test_no_engine_is_well(model: Path) -> None:
     hops = list(examine({}))
-    assert names(hops)[-2:] == [("socket folder", True), ("engine", False)]
-    assert "foretype serve" in hops[-1].detail
+    assert names(hops)[-2:] == [("socket folder", True), ("engine", True)]
+    assert "starts one" in hops[-1].detail
 
 
 async def test_with_an_engine_all_is_well(model: Path, scripted: Callable[..., Awaitable[ScriptedBackend]]) -> None:

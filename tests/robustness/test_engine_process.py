@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
 
@@ -42,8 +42,8 @@ async def start(runtime: RuntimePaths, scripted_command: Command) -> AsyncIterat
     engines: list[subprocess.Popen[bytes]] = []
     clients: list[EngineClient] = []
 
-    async def start_engine(*options: str) -> tuple[subprocess.Popen[bytes], EngineClient]:
-        command = scripted_command(*options, rules=[WAITING, {"text": "x"}])
+    async def start_engine(*options: str, **script: object) -> tuple[subprocess.Popen[bytes], EngineClient]:
+        command = scripted_command(*options, rules=[WAITING, {"text": "x"}], **script)
         engine = spawn(command, stderr=subprocess.PIPE)
         engines.append(engine)
         client = await answering(runtime)
@@ -82,6 +82,18 @@ async def test_killed_engine_is_noticed_and_replaced(
     await successor.wait_closed()
 
 
+@pytest.fixture
+def _signals_are_heard() -> Iterator[None]:
+    """A child inherits that a signal is ignored, and tests may run under nohup or in the background of a shell."""
+    ignored = [number for number in (signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
+@pytest.mark.usefixtures("_signals_are_heard")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_signal_ends_it_in_order(start: Start, runtime: RuntimePaths, number: signal.Signals) -> None:
     engine, client = await start()
@@ -183,6 +195,15 @@ async def test_idle_engine_ends(start: Start, runtime: RuntimePaths) -> None:
     engine, client = await start("--exit-after-idle", "0.2")
     async with asyncio.timeout(SOON):
         await client.wait_closed()
+    assert await asyncio.to_thread(engine.wait, SOON) == 0
+    assert not runtime.socket.exists()
+
+
+async def test_engine_that_cannot_load_says_so_and_makes_room(start: Start, runtime: RuntimePaths) -> None:
+    engine, client = await start("--exit-after-idle", "3600", load_error="pull it first")
+    async with asyncio.timeout(SOON):
+        await client.wait_closed()
+    assert client.state.detail == "pull it first" or client.state.phase == "stopping"
     assert await asyncio.to_thread(engine.wait, SOON) == 0
     assert not runtime.socket.exists()
 
