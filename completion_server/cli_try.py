@@ -17,6 +17,7 @@ from completion_server.cli_options import Json, Pair
 from completion_server.errors import RequestError, SettingsError
 
 if TYPE_CHECKING:
+    from completion_server.protocol import State
     from lsp.text import Text
 
 MOST_BYTES = 4 << 20  # of a file; an editor's documents are smaller
@@ -31,6 +32,13 @@ FAILED = {
     "unavailable": "no engine answers: `foretype doctor` finds out why",
 }
 """What to tell a person of the outcomes of `foretype/trace` that are not an answer."""
+
+NOTHING = {
+    "empty": "what the model wrote stands there already, or would not help",
+    "excluded": "the file is a secret, or its kind is switched off",
+    "unwanted": "in the middle of a word an editor does not ask",
+}
+"""Why an answer may be that there is nothing to show."""
 
 CONTEXT_LINES = 5  # of the file, shown before the suggestion
 NUMBERS = (
@@ -70,15 +78,25 @@ def try_(
     if as_json:
         return
     typer.echo("".join(shown_before(text, where)), nl=False)
-    typer.secho(suggestion or f"(no suggestion here: {outcome})", dim=True)
-    typer.echo("\n" + "  ".join(f"{name} {round(value, 1)}" for name, value in numbers.items()))
+    typer.secho(suggestion, dim=True, nl=False)
+    typer.echo(text.line(where.line - 1)[where.column :] + "\n")
+    if not suggestion:
+        typer.echo(f"no suggestion here: {NOTHING.get(outcome, outcome)}")
+    typer.echo("  ".join(f"{name} {round(value, 1)}" for name, value in numbers.items()))
 
 
 async def ask(where: "Place", text: str, pair: str | None) -> tuple[str, Mapping[str, Any]]:
     """Open the file in an editor without a screen and ask once; the suggestion ("" for none) and its trace."""
+    from completion_server.pull.progress import shown
     from lsp.headless import suggest_once
 
-    return await suggest_once(where.path, text, where.line - 1, where.column, pair=pair)
+    with shown("engine") as progress:
+
+        def on_state(state: "State") -> None:
+            if state.phase == "loading":
+                progress(state.detail, state.fraction or 0.0)
+
+        return await suggest_once(where.path, text, where.line - 1, where.column, pair=pair, on_state=on_state)
 
 
 @dataclass(frozen=True, slots=True)

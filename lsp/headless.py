@@ -250,12 +250,13 @@ async def suggest_once(
     *,
     pair: str | None = None,
     timeout: float = 600.0,  # noqa: ASYNC109 - it ends in an error of ours
+    on_state: Callable[[State], None] | None = None,
 ) -> tuple[str, Mapping[str, Any]]:
     """Open `text` as `path` and ask once, by hand, at `line` and `column`, both from 0.
 
     Returns the suggestion ("" for none) and the fields of its trace. An engine is started if none runs.
     """
-    async with HeadlessEditor({"pair": pair} if pair else {}) as editor:
+    async with HeadlessEditor({"pair": pair} if pair else {}, on_state=on_state) as editor:
         await editor.wait_ready(timeout)
         buffer = editor.open(path, text)
         buffer.move(line, column)

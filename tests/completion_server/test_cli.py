@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from completion_server import __version__, cli, cli_serve
 from completion_server.backend import Backend, Snapshot
-from completion_server.cli_try import FAILED, MOST_BYTES, Place
+from completion_server.cli_try import FAILED, MOST_BYTES, NOTHING, Place
 from completion_server.errors import SettingsError
 from completion_server.hub import MAX_CLIENTS, Hub
 from completion_server.instance import claim
@@ -370,7 +370,7 @@ def test_try_shows_the_code_before_the_cursor_and_the_numbers(
     path = tmp_path / "x.py"
     path.write_text("def f(a, b):\n    return # todo\n")
     shown = run("try", f"{path}:2:11").output
-    assert shown.startswith("def f(a, b):\n    return a + b\n")
+    assert shown.startswith("def f(a, b):\n    return a + b# todo\n")
     assert "ttft_ms 12.5  e2e_ms 40.0  queue_ms 0.1  prompt_tokens 30" in shown
 
 
@@ -394,7 +394,7 @@ def test_that_there_is_no_suggestion_is_no_error(monkeypatch: pytest.MonkeyPatch
     (tmp_path / "x.py").touch()
     result = run("try", f"{tmp_path / 'x.py'}:1:0")
     assert result.exit_code == 0
-    assert f"(no suggestion here: {outcome})" in result.output
+    assert f"no suggestion here: {NOTHING[outcome]}" in result.output
 
 
 def answer_with(monkeypatch: pytest.MonkeyPatch, text: str, trace: dict[str, object]) -> None:
