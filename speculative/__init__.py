@@ -28,7 +28,7 @@ from speculative.costs import CostError, PassCosts
 from speculative.counters import Counters
 from speculative.decode import TargetModel, generate
 from speculative.draft import NO_DRAFT, Draft, Drafter, DraftRequest
-from speculative.drafters import Corpus, DraftModel, ModelDrafter, NgramDrafter, NgramIndex, TailDrafter
+from speculative.drafters import Corpus, DraftModel, ModelDrafter, NgramDrafter, NgramIndex, OpeningDrafter, TailDrafter
 from speculative.generation import LENGTH, STOPPED, Committed, Generation, GenerationError
 from speculative.policy import AdaptivePolicy, Choice, FixedPolicy, Offer, Policy, Round
 from speculative.randomness import Randomness, SeededRandomness
@@ -57,6 +57,7 @@ __all__ = [
     "NgramDrafter",
     "NgramIndex",
     "Offer",
+    "OpeningDrafter",
     "PassCosts",
     "Policy",
     "PrefixConstraint",

@@ -23,7 +23,7 @@ from typing import Protocol
 
 from speculative.costs import PassCosts
 
-DEFAULT_PRIORS: Mapping[str, float] = {"tail": 0.8, "n-gram": 0.5, "model": 0.7}
+DEFAULT_PRIORS: Mapping[str, float] = {"opening": 0.9, "tail": 0.8, "n-gram": 0.5, "model": 0.7}
 
 
 @dataclass(frozen=True, slots=True)

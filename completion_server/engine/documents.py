@@ -5,7 +5,7 @@ from collections import OrderedDict
 from completion_server.engine.pair import LoadedPair
 from completion_server.prompts import DocumentPrompt, Prompt
 from completion_server.protocol import Context
-from speculative import Corpus, Drafter, NgramDrafter, TailDrafter
+from speculative import Corpus, Drafter, NgramDrafter, OpeningDrafter, TailDrafter
 
 LIMIT = 64  # documents; the one that was used longest ago is forgotten
 
@@ -28,10 +28,11 @@ class DocumentState:
             self._ngram.corpora = (Corpus(prompt.lookup),)
         return prompt
 
-    def drafters(self) -> list[Drafter]:
-        """The free drafters of the pair, the better one first."""
+    def drafters(self, prompt: Prompt) -> list[Drafter]:
+        """The free drafters of the pair, the better one first; and where `prompt` was healed, what was cut off it."""
         free: dict[str, Drafter] = {self._tail.name: self._tail, self._ngram.name: self._ngram}
-        return [drafter for name, drafter in free.items() if name in self._names]
+        chosen = [drafter for name, drafter in free.items() if name in self._names]
+        return [*chosen, OpeningDrafter(prompt.forced_tokens)] if prompt.forced_tokens else chosen
 
     def remember(self, tokens: list[int]) -> None:
         """`tokens` are prompt and verified continuation of the request that just ended."""

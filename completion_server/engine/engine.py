@@ -204,7 +204,7 @@ class Engine:
         if not isinstance(request, Complete):
             return None
         decoding = request.decoding
-        drafters = document.drafters() if decoding.drafting else []
+        drafters = document.drafters(prompt) if decoding.drafting else []
         if decoding.drafting and draft_row is not None and pair.draft is not None:
             drafters.append(ModelDrafter(draft_row, pair.draft.vocab_size, chunk=self._chunk))
         healed = len(prompt.forced)  # each forced byte may cost a token on top of what was asked for
