@@ -1,0 +1,19 @@
+"""The page of measurements holds what the JSON holds, and the committed page is the one that the JSON gives."""
+
+import json
+
+from bench import publish
+
+
+def test_a_page_by_hand():
+    lines = list(publish.page({"engine": {"tokens_per_s": 12.5, "peers": {"a": {"x": None}}, "k": [0, 1]}}))
+    assert "| tokens_per_s | 12.5 |" in lines
+    assert "| peers | a: x: – |" in lines
+    assert "| k | 0, 1 |" in lines
+    assert any(line.startswith("    python -m bench.engine") for line in lines)
+
+
+def test_the_committed_page_is_up_to_date():
+    results = {path.stem: json.loads(path.read_text()) for path in publish.FOLDER.glob("*.json")}
+    assert set(results) <= {*publish.COMMANDS, "machine"}
+    assert publish.FOLDER.with_suffix(".md").read_text() == "\n".join(publish.page(results)) + "\n"
