@@ -20,7 +20,7 @@ from lsp.keys import NEIGHBOURHOOD, holds_key
 from lsp.settings import Settings
 from lsp.suggestion import Shelf, Suggestion
 from lsp.text import Edit, Position
-from lsp.trim import Surroundings, trim
+from lsp.trim import Surroundings, on_this_line, trim
 from lsp.window import Window
 
 Outcome = Literal[
@@ -136,7 +136,7 @@ class Completor:
         self._asked = self._running = None
         if text is None:
             return Answer(outcome, context.version, cursor, usage=usage)
-        asked.text = plain(text)
+        asked.text = on_this_line(plain(text), Surroundings.of(context.before, context.after))
         return self._deliver(asked, context.version, cursor, usage)
 
     def _deliver(self, asked: Suggestion, version: int, cursor: Position, usage: Usage | None) -> Answer:

@@ -39,6 +39,21 @@ def trim(text: str, around: Surroundings) -> str:
     return text
 
 
+def on_this_line(text: str, around: Surroundings) -> str:
+    """`text` without blank lines at its head where the cursor's own line is blank: there it begins on that line.
+
+    Its first line must be indented at least as far as the cursor stands; else `text` stays as it is.
+    """
+    if around.before.strip() or around.rest.strip():
+        return text
+    lines = text.split("\n")
+    while len(lines) > 1 and not lines[0].strip():
+        del lines[0]
+    if len(lines) == text.count("\n") + 1 or not lines[0].startswith(around.before):
+        return text
+    return "\n".join([lines[0][len(around.before) :], *lines[1:]])
+
+
 def _pass(text: str, around: Surroundings) -> str:
     if _opens_a_line_above(around):
         return _above(text, around)

@@ -13,7 +13,7 @@ from completion_server.ending import Ending
 from lsp.context import plain
 from lsp.document import Document
 from lsp.positions import Encoding
-from lsp.trim import Surroundings, trim
+from lsp.trim import Surroundings, on_this_line, trim
 
 CURSOR = "⟦|⟧"
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "text_cases.json").read_text())
@@ -147,3 +147,21 @@ def test_what_is_shown_says_something_and_adds_nothing(text: str, before: str, a
 def test_what_follows_the_cursor_already_is_not_shown(before: str, after: str) -> None:
     insert = trim(after, Surroundings.of(before, after))
     assert not insert or insert.rstrip() != after.rstrip()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text", "wanted"),
+    [
+        ("x = 1\n", "\ny = 2\n", "\ndef f():\n    pass", "def f():\n    pass"),
+        ("def f():\n    ", "\n", "\n    return 1", "return 1"),
+        ("def f():\n    ", "\n", "\n\n  \n        return 1\n    x", "    return 1\n    x"),
+        ("def f():\n    ", "\n", "\nx = 1", "\nx = 1"),  # it leaves the block that the cursor is in
+        ("def f():", "\n", "\n    return 1", "\n    return 1"),
+        ("", "y = 2\n", "\nx = 1", "\nx = 1"),
+        ("", "\n", "x = 1\n\ny", "x = 1\n\ny"),
+        ("", "\n", "\n\n", ""),
+        ("", "\n", "", ""),
+    ],
+)
+def test_on_a_blank_line_it_begins_on_that_line(before: str, after: str, text: str, wanted: str) -> None:
+    assert on_this_line(text, Surroundings.of(before, after)) == wanted
