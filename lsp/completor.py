@@ -54,16 +54,27 @@ class Answer:
 
 
 class Completor:
-    """`path` is the document's path relative to its workspace folder, `names` all paths that it may be a secret by."""
+    """`path` is the document's path relative to its workspace folder, `names` all paths that it may be a secret by.
+
+    `may_begin_below` as in `trim.Surroundings`.
+    """
 
     def __init__(
-        self, document: Document, path: str, names: Sequence[str], link: EngineLink, settings: Settings
+        self,
+        document: Document,
+        path: str,
+        names: Sequence[str],
+        link: EngineLink,
+        settings: Settings,
+        *,
+        may_begin_below: bool = False,
     ) -> None:
         self.document = document
         self.last_cursor: Position | None = None  # of the last request or edit
         self._path = path
         self._names = tuple(names)
         self._link = link
+        self._may_begin_below = may_begin_below
         self._window = Window(document.text)
         self._shelf = Shelf()
         self._asked: Suggestion | None = None
@@ -215,7 +226,8 @@ class Completor:
     def _trimmed(self, rest: str, cursor: Position) -> str:
         text = self.document.text
         after = text.slice(cursor, text.forward(cursor, _BELOW))
-        around = Surroundings.of(text.line(cursor.line)[: cursor.column], plain(after))
+        before = text.line(cursor.line)[: cursor.column]
+        around = Surroundings.of(before, plain(after), may_begin_below=self._may_begin_below)
         return trim(rest, around).replace("\n", text.eol_near(cursor.line))
 
 

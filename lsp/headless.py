@@ -20,6 +20,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.client import LanguageClient
 
+from completion_server import __version__
 from completion_server.errors import EngineUnavailable, ModelError
 from completion_server.protocol import State
 from lsp.reporter import STATUS
@@ -143,6 +144,7 @@ class HeadlessEditor:
 
     def _initialize_params(self) -> types.InitializeParams:
         return types.InitializeParams(
+            client_info=types.ClientInfo("foretype-headless", __version__),
             capabilities=types.ClientCapabilities(
                 general=types.GeneralClientCapabilities(position_encodings=[types.PositionEncodingKind.Utf32]),
                 text_document=types.TextDocumentClientCapabilities(

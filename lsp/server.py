@@ -45,6 +45,7 @@ class Server(LanguageServer):
         super().__init__("foretype", __version__, protocol_cls=WireProtocol)
         self.protocol.on_close = self._close
         self.settings = Settings()
+        self.may_begin_below = False  # see `trim.Surroundings`
         self.accepted = 0  # items that clients have reported as accepted
         self.link = EngineLink(engine or self._connect, EditorReporter(self))
         self.warmer = Warmer()
@@ -77,7 +78,9 @@ class Server(LanguageServer):
             return None
         if document.key not in self._completors:
             path = self.protocol.documents().relative_path(document)
-            self._completors[document.key] = Completor(document, path, paths_of(document), self.link, self.settings)
+            self._completors[document.key] = Completor(
+                document, path, paths_of(document), self.link, self.settings, may_begin_below=self.may_begin_below
+            )
         return self._completors[document.key]
 
     def touched(self, uri: str) -> None:
@@ -149,6 +152,8 @@ def create_server(engine: Connect | None = None) -> Server:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         server.configure(params.initialization_options)
+        client = params.client_info.name if params.client_info else ""
+        server.may_begin_below = bool(client) and "vim" not in client.lower()
 
     @server.feature(types.INITIALIZED)
     async def initialized(params: types.InitializedParams) -> None:  # noqa: ARG001

@@ -16,17 +16,21 @@ _BLOCK = 3  # equal lines in a row that make a repeated block
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The cursor's line in front of the cursor, its rest, and the lines below it, none with a line end."""
+    """The cursor's line in front of the cursor, its rest, and the lines below it, none with a line end.
+
+    `may_begin_below`: the client takes an item that adds nothing to a finished line but begins on the next one.
+    """
 
     before: str
     rest: str
     below: tuple[str, ...] = ()
+    may_begin_below: bool = False
 
     @classmethod
-    def of(cls, before: str, after: str) -> "Surroundings":
+    def of(cls, before: str, after: str, *, may_begin_below: bool = False) -> "Surroundings":
         """From the text in front of the cursor and the text behind it."""
         rest, *below = after.split("\n")
-        return cls(before.rpartition("\n")[2][-_COLUMNS:], rest, tuple(below[:_LINES_BELOW]))
+        return cls(before.rpartition("\n")[2][-_COLUMNS:], rest, tuple(below[:_LINES_BELOW]), may_begin_below)
 
 
 def trim(text: str, around: Surroundings) -> str:
@@ -60,7 +64,7 @@ def _pass(text: str, around: Surroundings) -> str:
     text = _within_line(text, around) if around.rest.strip() else text
     text = _without_lines_below(text, around)
     text = _without_trailing_space(text, around.rest)
-    return "" if _says_nothing(text, around.rest) else text
+    return "" if _says_nothing(text, around) else text
 
 
 def _opens_a_line_above(around: Surroundings) -> bool:
@@ -152,9 +156,13 @@ def _without_trailing_space(text: str, rest: str) -> str:
     return body
 
 
-def _says_nothing(text: str, rest: str) -> bool:
+def _says_nothing(text: str, around: Surroundings) -> bool:
     """Empty, or a first line equal to the text behind the cursor (Neovim 0.12 never gets past such an item)."""
-    return not text.strip() or text.partition("\n")[0].strip() == rest.strip()
+    if not text.strip():
+        return True
+    if text.partition("\n")[0].strip() != around.rest.strip():
+        return False
+    return not around.may_begin_below or bool(around.rest.strip())
 
 
 def _is_closers(line: str) -> bool:

@@ -165,3 +165,17 @@ def test_what_follows_the_cursor_already_is_not_shown(before: str, after: str) -
 )
 def test_on_a_blank_line_it_begins_on_that_line(before: str, after: str, text: str, wanted: str) -> None:
     assert on_this_line(text, Surroundings.of(before, after)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("after", "text", "wanted"),
+    [
+        ("\nx = 1\n", "\n    return 1\n", "\n    return 1"),
+        (" + y\n", " + y\n", ""),  # text stands there: still never
+        ("\n", "\n\n", ""),
+    ],
+)
+def test_an_item_that_begins_on_the_next_line_goes_to_clients_that_take_it(after: str, text: str, wanted: str) -> None:
+    before = "def f():"
+    assert trim(text, Surroundings.of(before, after, may_begin_below=True)) == wanted
+    assert trim(text, Surroundings.of(before, after)) == ""
