@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(stderr=True)
     try:
         models = _load(options.pair, options.dtype)
-        result = compare(models, options.prompts, options.tokens, options.rows, options.seed, console)
+        result = compare(models, options.prompts, options.tokens, options.rows, options.seed, console, options.k or KS)
     except ForetypeError as error:
         console.print(f"lossless: {error}", style="red", markup=False, soft_wrap=True)
         return 2
@@ -64,17 +64,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def compare(
-    models: Models, prompts: int, tokens: int, rows: int, seed: int, console: Console | None = None
+    models: Models,
+    prompts: int,
+    tokens: int,
+    rows: int,
+    seed: int,
+    console: Console | None = None,
+    ks: Sequence[int] = KS,
 ) -> dict[str, Any]:
     """Decode `prompts` prompts greedily, `tokens` tokens each, `rows` at a time, with every drafter and every k."""
     texts = list(islice(_prompts(models.target, seed), prompts))
     truth = _decode_all(models, texts, tokens, rows, lambda slot, whole: None, k=0, truths=[[]] * prompts)  # noqa: ARG005
     whole = [text + continuation for text, continuation in zip(texts, truth, strict=True)]
-    runs = [(name, k) for name in drafters(models) for k in KS]
+    runs = [(name, k) for name in drafters(models) for k in ks]
     by_drafter: dict[str, int] = {}
     quiet = console is None or not console.is_terminal
     for name, k in track(runs, "drafters × k", console=console, disable=quiet):
-        if console is not None and quiet and k == KS[0]:
+        if console is not None and quiet and k == ks[0]:
             console.print(f"drafter {name}", highlight=False)
         make = drafters(models)[name]
         found = _decode_all(models, texts, tokens, rows, make, k, whole)
@@ -83,7 +89,7 @@ def compare(
     return {
         "prompts": prompts,
         "tokens": tokens,
-        "k": [0, *KS],
+        "k": [0, *ks],
         "comparisons": prompts * len(runs),
         "differences": sum(by_drafter.values()),
         "by_drafter": by_drafter,
@@ -223,6 +229,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--prompts", type=int, default=2_000)
     parser.add_argument("--tokens", type=int, default=12, help="per prompt")
     parser.add_argument("--rows", type=int, default=50, help="prompts decoded side by side")
+    parser.add_argument(
+        "--k", type=int, action="append", metavar="K", help=f"drafted tokens, may be repeated (default: {KS})"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return parser

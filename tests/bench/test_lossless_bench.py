@@ -5,7 +5,6 @@ import json
 import pytest
 import torch
 
-from bench import lossless
 from bench.lossless import Models, compare, drafters, main
 from completion_server.models.tiny import tiny_model, tiny_tokenizer
 from speculative.generation import Generation
@@ -27,7 +26,6 @@ def test_tiny_models_in_float64():
 def test_a_difference_is_counted(monkeypatch):
     """A verification that accepts whatever is drafted must be found out."""
     models = tiny()
-    monkeypatch.setattr(lossless, "KS", (2,))
     real = Generation.commit
 
     def gullible(self, logits):
@@ -36,7 +34,7 @@ def test_a_difference_is_counted(monkeypatch):
         return real(self, logits)
 
     monkeypatch.setattr(Generation, "commit", gullible)
-    result = compare(models, prompts=6, tokens=6, rows=3, seed=4)
+    result = compare(models, prompts=6, tokens=6, rows=3, seed=4, ks=(2,))
     assert result["by_drafter"]["oracle"] > 0
     assert result["by_drafter"]["empty"] == 0
 
@@ -53,10 +51,8 @@ def test_a_pair_that_does_not_exist_is_one_line(capsys):
 @pytest.mark.slow
 @pytest.mark.usefixtures("embedded_model")
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_the_embedded_target(capsys, monkeypatch, dtype):
-    monkeypatch.setattr(lossless, "KS", (1, 4, 16))
-    assert (
-        main(["--pair", "embedded", "--dtype", dtype, "--prompts", "3", "--tokens", "6", "--rows", "3", "--json"]) == 0
-    )
+def test_the_embedded_target(capsys, dtype):
+    ks = ("--k", "1", "--k", "4", "--k", "16")
+    assert main(["--pair", "embedded", "--dtype", dtype, "--prompts", "3", "--tokens", "6", *ks, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["dtype"], result["comparisons"], result["differences"]) == (dtype, 3 * 9 * 3, 0)

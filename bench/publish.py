@@ -1,0 +1,72 @@
+"""`python -m bench.publish`: writes docs/measurements.md from the JSON that the benches printed.
+
+The JSON files lie in docs/measurements/, one per command; no figure in the page is typed by hand. `COMMANDS` says which
+command gives which file. Knows nothing of how anything is measured.
+"""
+
+import json
+import platform
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[1] / "docs" / "measurements"
+COMMANDS = {
+    "replay": "python -m bench.replay --pair embedded --files STDLIB/textwrap.py --files STDLIB/shlex.py --keys 500 "
+    "--seed 11 --json",
+    "engine": "python -m bench.engine --pair embedded --peer transformers --json",
+    "lossless-tiny": "python -m bench.lossless --prompts 2000 --json",
+    "lossless-embedded": "python -m bench.lossless --pair embedded --prompts 200 --tokens 6 --rows 40 --k 4 --json",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the page; with `--machine`, note this machine as the one that measured."""
+    if "--machine" in (sys.argv[1:] if arguments is None else arguments):
+        (FOLDER / "machine.json").write_text(json.dumps(_machine(), indent=1) + "\n", encoding="utf-8")
+    results = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.json")}
+    FOLDER.with_suffix(".md").write_text("\n".join(page(results)) + "\n", encoding="utf-8")
+    return 0
+
+
+def page(results: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """The lines of the page for what was measured."""
+    yield "# Measurements"
+    yield ""
+    yield "Written by `python -m bench.publish` from the JSON in [measurements/](measurements/). Absolute times are"
+    yield "this machine's and vary by a third from run to run; ratios are from one run. STDLIB is the folder of"
+    yield "Python's standard library. Nothing here was measured on a GPU."
+    if machine := results.get("machine"):
+        yield ""
+        yield f"Machine: {', '.join(map(str, machine.values()))}."
+    for name, command in COMMANDS.items():
+        if name in results:
+            yield from ("", f"## {name}", "", f"    {command}", "", "| figure | value |", "|---|---|")
+            yield from (f"| {key} | {_cell(value)} |" for key, value in results[name].items())
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_cell(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
+    return "–" if value is None else str(value)
+
+
+def _machine() -> dict[str, Any]:
+    import torch
+    import transformers
+
+    return {
+        "cores": f"{torch.get_num_threads()} cores",
+        "processor": torch.cpu.get_capabilities().get("cpu_name", platform.processor()),
+        "system": platform.system(),
+        "python": f"Python {platform.python_version()}",
+        "torch": f"torch {torch.__version__}",
+        "transformers": f"transformers {transformers.__version__}",
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
