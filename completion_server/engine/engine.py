@@ -60,6 +60,11 @@ class Engine:
         self._scheduler.add(job.key, job.client, job.background)
 
     @property
+    def chunk_tokens(self) -> int:
+        """The longest part of a prompt that one pass takes."""
+        return self._chunk
+
+    @property
     def busy(self) -> bool:
         return bool(self._work)
 
@@ -154,6 +159,8 @@ class Engine:
         if work.job.cancelled is not None:  # drafting took passes of the draft; look before the target's
             return
         sequence.commit(self._forward(feed))
+        if work.first_tokens is None:
+            work.first_tokens = self._clock()
         text = sequence.text
         if text and work.first_text is None:
             work.first_text = self._clock()

@@ -18,6 +18,7 @@ class Work:
     document: DocumentState | None = None
     draft_row: DraftRow | None = None
     began: float | None = None
+    first_tokens: float | None = None
     first_text: float | None = None
     sent: int = 0  # characters that went out as Delta
 
@@ -26,6 +27,7 @@ class Work:
         received = self.job.received
         usage = Usage(
             queue_ms=_ms(received, self.began, now),
+            first_tokens_ms=_ms(received, self.first_tokens, now),
             ttft_ms=_ms(received, self.first_text, now),
             e2e_ms=_ms(received, now, now),
         )

@@ -32,10 +32,12 @@ class PromptBudget:
         """This budget, or one scaled down so that no prompt is longer than `limit` tokens.
 
         In a `prefix_only` prompt the prefix has all the room; suffix and snippets are looked up in, not laid out.
+        There a limit above `ceiling`, which somebody asked for, makes it longer.
         """
         spare = max(limit - CONTROL_TOKENS, 8)
         if prefix_only:
-            return replace(self, prefix_tokens=min(self.prefix_tokens, int(spare / SLACK)))
+            wanted = int(self.prefix_tokens * max(1.0, limit / self.ceiling))
+            return replace(self, prefix_tokens=min(wanted, int(spare / SLACK)))
         if self.ceiling <= limit:
             return self
         share = spare / (self.ceiling - CONTROL_TOKENS)

@@ -167,7 +167,8 @@ class Usage:
     """Counters and times of one request. Token counts are the target's; the draft model's begin with `draft_`.
 
     In a `Result`, `cached_tokens + computed_tokens == prompt_tokens`. `target_passes` are those that gave tokens,
-    `prefill_passes` those that only fed the prompt. Times start when the frame was received.
+    `prefill_passes` those that only fed the prompt. Times start when the frame was received: `first_tokens_ms` runs to
+    the first pass that committed tokens, `ttft_ms` to the first text (white space at a line end is held back).
     """
 
     prompt_tokens: int = 0
@@ -183,6 +184,7 @@ class Usage:
     target_passes: int = 0
     prefill_passes: int = 0
     queue_ms: float = 0.0
+    first_tokens_ms: float = 0.0
     ttft_ms: float = 0.0
     e2e_ms: float = 0.0
 

@@ -258,5 +258,9 @@ class TestBudget:
         assert budget.prefix_ceiling + CONTROL_TOKENS <= limit
         assert budget.prefix_tokens >= PromptBudget().within(limit).prefix_tokens - 1
 
+    def test_a_prefix_alone_grows_with_a_limit_that_was_raised(self):
+        assert PromptBudget().within(4096, prefix_only=True) == PromptBudget()
+        assert PromptBudget().within(2 * PromptBudget().ceiling, prefix_only=True).prefix_tokens == 4096
+
     def test_one_that_fits_stays(self):
         assert PromptBudget().within(8192) == PromptBudget()
