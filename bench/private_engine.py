@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from asyncio.subprocess import Process
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -29,8 +29,9 @@ _PAUSE = 0.05
 class PrivateEngine:
     """Use as `async with PrivateEngine(pair) as engine`: inside, the models are loaded.
 
-    `environment` is for language servers that are to use it. `command` replaces the engine's command line. Raises
-    `EngineUnavailable` or `ModelError` with what the engine said if it does not get ready.
+    `environment` is for language servers that are to use it. `settings` are of the engine, by their keys. `command`
+    replaces the engine's command line. Raises `EngineUnavailable` or `ModelError` with what the engine said if it does
+    not get ready.
     """
 
     def __init__(
@@ -38,11 +39,13 @@ class PrivateEngine:
         pair: str,
         *,
         dtype: str = "auto",
+        settings: Mapping[str, object] | None = None,
         command: Sequence[str] = (),
         on_state: Callable[[State], None] | None = None,
     ) -> None:
         serve = (sys.executable, "-m", "completion_server", "serve", "--pair", pair)
         self._command = command or (*serve, *(() if dtype == "auto" else ("--dtype", dtype)))
+        self._settings = {f"FORETYPE_{key.upper()}": str(value) for key, value in (settings or {}).items()}
         self._on_state = on_state
         self._stack = contextlib.AsyncExitStack()
         self._moved = asyncio.Event()
@@ -52,7 +55,7 @@ class PrivateEngine:
         # A short path: that of a socket may have about 100 bytes only.
         folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="foretype-bench-")))
         self._paths = RuntimePaths(folder / "run")
-        self.environment = {**os.environ, RUNTIME_DIR_VARIABLE: str(self._paths.folder)}
+        self.environment = {**os.environ, **self._settings, RUNTIME_DIR_VARIABLE: str(self._paths.folder)}
         try:
             await self._start(folder / "log")
         except BaseException:
