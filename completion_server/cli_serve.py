@@ -35,6 +35,9 @@ def serve(
     exit_after_s: Annotated[float | None, typer.Option(help="End after idle seconds; 0: never.")] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
     drafting: Annotated[bool | None, typer.Option(help="Draft and verify, or the target alone.")] = None,
+    idle_continuation: Annotated[
+        bool | None, typer.Option(help="Work out what follows a suggestion while it is read.")
+    ] = None,
 ) -> None:
     """Run an engine until it is stopped. Editors start one themselves where none runs."""
     run(dict(locals()))

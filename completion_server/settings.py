@@ -78,6 +78,7 @@ class EngineSettings:
     exit_after_s: float = 1800.0  # idle seconds until the process ends; 0 never
     log_level: LogLevel = "info"
     drafting: bool = True  # False: the target alone, same text
+    idle_continuation: bool = True  # work out what follows a suggestion while it is read
 
 
 def load(command_line: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> EngineSettings:
@@ -245,4 +246,5 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "exit_after_s": (_seconds, f"seconds, at most {MOST_SECONDS} (ten years); 0 never"),
     "log_level": (_one_of(LogLevel), _names(LogLevel)),
     "drafting": (_yes_or_no, "true or false"),
+    "idle_continuation": (_yes_or_no, "true or false"),
 }

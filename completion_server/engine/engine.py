@@ -1,38 +1,35 @@
-"""The engine: takes jobs, gives each its turns, runs at most one target pass per `step`, answers every job once.
+"""The engine: takes jobs, runs at most one target pass per `step` for all whose turn it is, answers every job once.
 
     step
      ├─ answer what was cancelled or superseded since the last pass, and park its slot
-     ├─ ask the scheduler whose turn it is
-     └─ for that job, one of:  build its prompt and lease a slot  (no pass; goes straight on)
-                               feed a chunk of its prompt         (one target pass)
-                               feed a chunk to the draft          (one draft pass)
-                               draft, verify, commit              (one target pass)
+     ├─ build the prompts of new jobs and lease them slots, as far as there are any
+     ├─ ask the scheduler who is in the pass; each of them either
+     │      feeds a chunk of its prompt, to the target or to the draft
+     │      or drafts (passes of the draft), to be verified
+     ├─ one target pass over all rows
+     └─ commit each row, answer the jobs that are done
 
-Plain and synchronous: tests drive it step by step. Knows nothing of threads, sockets or how models are loaded.
+With no job at all, a step continues what was shown last (`continuation`). Plain and synchronous: tests drive it step by
+step. Knows nothing of threads, sockets or how models are loaded.
 """
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from torch import Tensor
 
 from completion_server.backend import Snapshot
-from completion_server.ending import Ending
-from completion_server.engine.documents import Documents, DocumentState
-from completion_server.engine.draft_row import DraftRow
+from completion_server.engine.continuation import Continuations, Reach
+from completion_server.engine.documents import Documents
 from completion_server.engine.job import Job
+from completion_server.engine.opening import Opening
 from completion_server.engine.pair import LoadedPair
 from completion_server.engine.scheduler import Scheduler
-from completion_server.engine.sequence import Sequence
 from completion_server.engine.work import Work
-from completion_server.errors import ForetypeError, RequestError, type_and_place
-from completion_server.kv.slots import Lease
+from completion_server.errors import ForetypeError, type_and_place
 from completion_server.models.decoder import Feed
-from completion_server.prompts import Prompt
-from completion_server.protocol import Cancelled, Complete, Decoding, Delta, EngineMessage, Error, Result, Warmed
-from completion_server.tokenization import StreamDecoder
-from speculative import FixedPolicy, Generation, ModelDrafter, PrefixConstraint, Sampling, SamplingError
+from completion_server.protocol import Cancelled, Complete, Delta, EngineMessage, Error, Result, Warmed
 
 log = logging.getLogger(__name__)
 
@@ -41,14 +38,25 @@ class Engine:
     """Serves one loaded pair. Not thread-safe; `Job.cancel` alone may be called from elsewhere."""
 
     def __init__(
-        self, pair: LoadedPair, *, chunk_tokens: int = 256, clock: Callable[[], float] = time.perf_counter
+        self,
+        pair: LoadedPair,
+        *,
+        chunk_tokens: int = 256,
+        reach: Reach | None = None,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`chunk_tokens` is the longest part of a prompt that is fed between two looks at the cancel flags."""
+        """`chunk_tokens` is the longest part of a prompt that is fed between two looks at the cancel flags.
+
+        `reach` is how far suggestions are continued while nothing is asked for, None: not at all.
+        """
         self.pair = pair
         self._chunk = chunk_tokens
         self._clock = clock
-        self._scheduler = Scheduler()
+        self._scheduler = Scheduler(chunk_tokens)
         self._documents = Documents(pair)
+        self._opening = Opening(pair, chunk_tokens)
+        self._continuations = Continuations(pair, reach)
+        self._idle_since = clock()
         self._work: dict[int, Work] = {}
         self._completed = self._cancelled = self._failed = self._wasted_tokens = 0
 
@@ -56,6 +64,7 @@ class Engine:
 
     def add(self, job: Job) -> None:
         """Take on a job; it is answered by some later `step`."""
+        self._continuations.forget(*job.document)
         self._work[job.key] = Work(job)
         self._scheduler.add(job.key, job.client, job.background)
 
@@ -68,25 +77,34 @@ class Engine:
     def busy(self) -> bool:
         return bool(self._work)
 
+    @property
+    def rest_s(self) -> float | None:
+        """Seconds until `step` continues a suggestion if no job comes; None if there is none to continue."""
+        reach = self._continuations.reach
+        if reach is None or not self._continuations:
+            return None
+        return max(0.0, self._idle_since + reach.pause_s - self._clock())
+
     def step(self) -> bool:
-        """Answer cancelled jobs and advance one other by at most one target pass. False if there was nothing to do."""
-        swept = self._sweep()
-        key = self._scheduler.next(self._blocked())
-        if key is None:
-            return swept
-        work = self._work[key]
-        try:
-            self._advance(work)
-        except Exception as error:  # one request's trouble is not the others'
-            self._fail(work, error)
+        """Answer cancelled jobs and advance others by at most one target pass. False if there was nothing to do."""
+        answered = self._sweep()
+        if not self._work and not answered:
+            return self._continue()
+        self._seat()
+        pending = {key: work.sequence.pending() for key, work in self._work.items() if work.sequence and work.seated}
+        rows = self._scheduler.rows(pending)
+        self._run_pass({key: min(pending[key], self._chunk) for key in rows})
         if not self._work:
-            self.pair.slots.check_integrity()
+            self._idle_since = self._clock()
+            self.pair.slots.check_integrity(owners=())
         return True
 
     def close_document(self, client: int, document: str) -> None:
+        self._continuations.forget(client, document)
         self._documents.close(client, document)
 
     def disconnect(self, client: int) -> None:
+        self._continuations.forget(client)
         self._documents.close_client(client)
 
     @property
@@ -135,103 +153,106 @@ class Engine:
             self._end(work, Cancelled(work.job.request.id, reason, work.usage(self._clock())))
         return bool(cancelled)
 
-    def _blocked(self) -> frozenset[int]:
-        """Jobs that cannot begin because every slot is at work."""
-        if self.pair.slots.can_acquire():
-            return frozenset()
-        return frozenset(key for key, work in self._work.items() if work.sequence is None)
+    def _seat(self) -> None:
+        """Give slots to those without, in the scheduler's order, as long as one is free or somebody gives way."""
+        seated = {key for key, work in self._work.items() if work.seated}
+        for key in self._scheduler.waiting(seated):
+            if not self.pair.slots.can_acquire():
+                other = self._scheduler.gives_way(key, seated)
+                if other is None:
+                    continue
+                self._park(self._work[other])
+                seated.discard(other)
+            if self._begin(self._work[key]):
+                seated.add(key)
 
-    def _advance(self, work: Work) -> None:
-        sequence = work.sequence or self._begin(work)
-        feed = sequence.prefill(self._chunk)
-        if feed is not None:
-            self._forward(feed)
-            sequence.prefilled(feed)
-        elif sequence.prefill_draft(self._chunk):
-            pass
-        elif sequence.generation is None:
-            self._complete(work, Warmed(work.job.request.id, work.usage(self._clock())))
-        else:
-            self._round(work, sequence)
+    def _begin(self, work: Work) -> bool:
+        """Lease a slot, for the first time or again; False if the job ended with that."""
+        try:
+            if work.sequence is not None:
+                self._opening.again(work.job, work.sequence)
+            else:
+                work.began = self._clock()
+                work.document = self._documents.get(work.job.client, work.job.request.context.document)
+                work.sequence = self._opening.sequence(work.job, work.document)
+        except Exception as error:  # one request's trouble is not the others'
+            self._fail(work, error)
+            return False
+        return True
 
-    def _round(self, work: Work, sequence: Sequence) -> None:
-        feed = sequence.propose()
-        if work.job.cancelled is not None:  # drafting took passes of the draft; look before the target's
+    def _run_pass(self, widths: Mapping[int, int]) -> None:
+        """One pass over jobs, `widths` without drafts. Who fails or is cancelled is left out, the others go on."""
+        works = [self._work[key] for key in widths]
+        rows: list[tuple[Work, Feed]] = []
+        drafted = 0
+        for work in works:
+            try:
+                others = sum(widths.values()) - widths[work.job.key] + drafted
+                feed = self._feed(work, others, room=self._chunk - drafted)
+            except Exception as error:
+                self._fail(work, error)
+                continue
+            if feed is not None:
+                rows.append((work, feed))
+                drafted += max(0, feed.logits - 1)
+        rows = [(work, feed) for work, feed in rows if work.job.cancelled is None]  # drafting took passes of its own
+        for work, logits in self._forward(rows):
+            try:
+                self._take(work, logits)
+            except Exception as error:
+                self._fail(work, error)
+        for work in works:
+            if work.sequence is not None and work.sequence.warmed:
+                self._complete(work, Warmed(work.job.request.id, work.usage(self._clock())))
+
+    def _feed(self, work: Work, others: int, room: int) -> Feed | None:
+        if work.sequence is None or work.job.cancelled is not None:
+            return None
+        return work.sequence.feed(others, room)
+
+    def _forward(self, rows: Sequence[tuple[Work, Feed]]) -> Iterator[tuple[Work, Tensor]]:
+        """The logits of each row. Where the shared pass fails each row runs alone: only the guilty one is to fail."""
+        if not rows:
             return
-        sequence.commit(self._forward(feed))
+        try:
+            every = self.pair.target.forward(self.pair.memory, [feed for _, feed in rows])
+        except Exception as error:
+            if len(rows) == 1:
+                self._fail(rows[0][0], error)
+                return
+            log.warning("a pass of %d rows failed (%s): each runs alone", len(rows), type_and_place(error))
+        else:
+            yield from zip((work for work, _ in rows), every, strict=True)
+            return
+        for row in rows:
+            if row[0].job.cancelled is None:
+                yield from self._forward([row])
+
+    def _take(self, work: Work, logits: Tensor) -> None:
+        sequence, request = work.sequence, work.job.request
+        if sequence is None:
+            raise ValueError("a job without a sequence was in a pass")
+        sequence.take(logits)
+        if sequence.generation is None or not sequence.generation.counters.passes:
+            return
         if work.first_tokens is None:
             work.first_tokens = self._clock()
         text = sequence.text
         if text and work.first_text is None:
             work.first_text = self._clock()
-        request = work.job.request
         if isinstance(request, Complete) and request.stream and len(text) > work.sent:
             work.job.reply(Delta(request.id, text[work.sent :]))
             work.sent = len(text)
         if sequence.finish is not None:
             self._complete(work, Result(request.id, text, sequence.finish, work.usage(self._clock())))
 
-    def _forward(self, feed: Feed) -> Tensor:
-        (logits,) = self.pair.target.forward(self.pair.memory, [feed])
-        return logits
+    def _continue(self) -> bool:
+        if self.rest_s != 0:
+            return False
+        self._continuations.advance()
+        return True
 
-    # -- the beginning and the end of a job ------------------------------------------------------------------------
-
-    def _begin(self, work: Work) -> Sequence:
-        job = work.job
-        context = job.request.context
-        work.began = self._clock()
-        work.document = self._documents.get(job.client, context.document)
-        prompt = work.document.build(context)
-        lease = self._lease(job.key, prompt)
-        if self.pair.draft is not None:
-            work.draft_row = DraftRow(self.pair.draft.decoder, self.pair.draft.memory, lease.slot)
-        work.sequence = Sequence(
-            prompt,
-            lease,
-            work.draft_row,
-            self._generation(job, prompt, work.document, work.draft_row),
-            StreamDecoder(self.pair.text, skip=len(prompt.forced)),
-            self._ending(job),
-        )
-        return work.sequence
-
-    def _lease(self, owner: int, prompt: Prompt) -> Lease:
-        lease = self.pair.slots.acquire(owner, prompt.tokens)
-        if lease.copy_from is not None:
-            self.pair.memory.copy(lease.copy_from, lease.slot.index, lease.cached)
-            if self.pair.draft is not None:
-                self.pair.draft.memory.copy(lease.copy_from, lease.slot.index, lease.draft_cached)
-        return lease
-
-    def _generation(
-        self, job: Job, prompt: Prompt, document: DocumentState, draft_row: DraftRow | None
-    ) -> Generation | None:
-        pair, request = self.pair, job.request
-        if not isinstance(request, Complete):
-            return None
-        decoding = request.decoding
-        drafters = document.drafters(prompt) if decoding.drafting else []
-        if decoding.drafting and draft_row is not None and pair.draft is not None:
-            drafters.append(ModelDrafter(draft_row, pair.draft.vocab_size, chunk=self._chunk))
-        healed = len(prompt.forced)  # each forced byte may cost a token on top of what was asked for
-        return Generation(
-            prompt.tokens,
-            max_new_tokens=min(request.limits.max_tokens + healed, pair.context_tokens - len(prompt.tokens)),
-            stop_ids=pair.layout.stop_ids,
-            vocab_size=pair.vocab_size,
-            policy=pair.policy if decoding.drafting else FixedPolicy(0),
-            drafters=drafters,
-            sampling=_sampling(decoding),
-            constraint=PrefixConstraint(pair.token_bytes, prompt.forced) if prompt.forced else None,
-            seed=decoding.seed,
-            cancelled=lambda: job.cancelled is not None,
-        )
-
-    def _ending(self, job: Job) -> Ending:
-        context = job.request.context
-        lines = job.request.limits.max_lines if isinstance(job.request, Complete) else 1
-        return Ending(context.before, context.after, context.language, lines)
+    # -- the end of a job ------------------------------------------------------------------------------------------
 
     def _complete(self, work: Work, message: Result | Warmed) -> None:
         self._completed += 1
@@ -255,14 +276,13 @@ class Engine:
         del self._work[work.job.key]
         work.job.finish(message)
         sequence = work.sequence
-        if sequence is not None:
-            self.pair.slots.release(sequence.lease.slot)
-            if work.document is not None and sequence.generation is not None:
-                work.document.remember(list(sequence.tokens))
+        if sequence is not None and work.document is not None and sequence.generation is not None:
+            work.document.remember(list(sequence.tokens))
+            if isinstance(message, Result):
+                self._continuations.offer(work.job.document, work.document, sequence)
+        self._park(work)
 
-
-def _sampling(decoding: Decoding) -> Sampling:
-    try:
-        return Sampling(decoding.temperature, decoding.top_k, decoding.top_p)
-    except SamplingError as error:
-        raise RequestError(str(error)) from error
+    def _park(self, work: Work) -> None:
+        slot = work.sequence.leave() if work.sequence else None
+        if slot is not None:
+            self.pair.slots.release(slot)

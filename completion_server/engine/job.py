@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from completion_server.backend import Reply
+from completion_server.errors import Overloaded
 from completion_server.protocol import Complete, EngineMessage, Warm
+
+LEAST_PER_CLIENT = 4
 
 CancelReason = Literal["client", "superseded", "shutdown"]
 
@@ -50,7 +53,9 @@ class JobRegistry:
     """The jobs that have not had their last reply. Safe to use from any thread."""
 
     def __init__(self, limit: int) -> None:
+        """At most `limit` jobs at a time want an answer, and a quarter of that (at least 4) of one client."""
         self._limit = limit
+        self._client_limit = max(LEAST_PER_CLIENT, limit // 4)
         self._jobs: dict[int, Job] = {}
         self._lock = threading.Lock()
         self._next_key = 1
@@ -58,8 +63,8 @@ class JobRegistry:
     def __len__(self) -> int:
         return len(self._jobs)
 
-    def open(self, client: int, request: Complete | Warm, received: float, reply: Reply) -> Job | None:
-        """Register a request, None if `limit` jobs are alive already.
+    def open(self, client: int, request: Complete | Warm, received: float, reply: Reply) -> Job:
+        """Register a request. Raises Overloaded if there are too many already, of all clients or of this one.
 
         A newer request for the same document supersedes the older one, and any `Complete` of a client the warm-ups
         of that client: a person typing is never behind a guess about where they will type.
@@ -70,8 +75,13 @@ class JobRegistry:
                 overtaken = other.background and other.client == client and isinstance(request, Complete)
                 if overtaken or (same_document and (other.background or isinstance(request, Complete))):
                     other.cancel("superseded")
-            if sum(1 for job in self._jobs.values() if job.cancelled is None) >= self._limit:
-                return None
+            waiting = [job.client for job in self._jobs.values() if job.cancelled is None]
+            if waiting.count(client) >= self._client_limit:
+                raise Overloaded(
+                    f"this client has {self._client_limit} requests open, as many as it may; cancel one or wait"
+                )
+            if len(waiting) >= self._limit:
+                raise Overloaded("the engine has too many requests waiting; try again in a moment")
             job = Job(self._next_key, client, request, received, reply, self.close)
             self._next_key += 1
             self._jobs[job.key] = job

@@ -11,6 +11,7 @@ import torch
 from tokenizers import Tokenizer
 
 from completion_server import pairs, pull
+from completion_server.engine.continuation import Reach
 from completion_server.engine.costs import measure
 from completion_server.engine.engine import Engine
 from completion_server.engine.job import Job
@@ -31,6 +32,7 @@ Progress = Callable[[str, float], None]
 MAX_NEW = 256  # tokens of the context that the prompt leaves for the suggestion
 SPARE = 32  # positions behind the context where drafts may be written that will be rolled back
 CHUNK = {"cpu": 128, "cuda": 512}  # tokens between two looks at the cancel flag: about a tenth of a second
+REACH = {"cpu": Reach(tokens=24, lines=1, pause_s=0.25), "cuda": Reach(tokens=48, lines=2)}  # how far it looks ahead
 
 
 def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> Engine:
@@ -54,7 +56,7 @@ def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> E
     progress("rehearsing", 0.9)
     _rehearse(Engine(loaded, chunk_tokens=chunk))
     loaded.slots.clear()
-    return Engine(loaded, chunk_tokens=chunk)
+    return Engine(loaded, chunk_tokens=chunk, reach=REACH[device.type] if settings.idle_continuation else None)
 
 
 def assemble(pair: pairs.Pair, target: LoadedModel, draft: LoadedModel | None, settings: EngineSettings) -> LoadedPair:

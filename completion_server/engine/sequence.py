@@ -12,7 +12,7 @@ from torch import Tensor
 
 from completion_server.ending import Ending
 from completion_server.engine.draft_row import DraftRow
-from completion_server.kv.slots import Lease
+from completion_server.kv.slots import Lease, Slot
 from completion_server.models.decoder import Feed
 from completion_server.prefix import common_prefix
 from completion_server.prompts import Prompt
@@ -24,10 +24,10 @@ MAX_DRAFT = 15  # with the last committed token a pass of 16
 
 
 class Sequence:
-    """Decodes `prompt` on a leased slot.
+    """Decodes `prompt`, while it sits on a slot.
 
-    `generation` is None for a warm-up, which is finished when prompt and draft are prefilled. `draft_row` is None
-    where no model drafts.
+    `generation` is None for a warm-up, which is finished when prompt and draft are prefilled. It may leave its slot
+    between two passes and go on from another: what it has committed stays.
     """
 
     def __init__(
@@ -38,18 +38,43 @@ class Sequence:
         generation: Generation | None,
         text: StreamDecoder,
         ending: Ending,
+        *,
+        chunk: int,
     ) -> None:
+        """`draft_row` is None where no model drafts; `chunk` is the most prompt tokens of one pass."""
         self.prompt = prompt
-        self.lease = lease
+        self.lease = lease  # the first one
         self.generation = generation
         self.finish: FinishReason | None = None
         self.fed_tokens = 0  # through the target, prompt and drafts
         self.prefill_passes = 0
-        self._row = lease.slot.target
+        self._slot: Slot | None = lease.slot
         self._draft_row = draft_row
         self._text = text
         self._ending = ending
-        self._fed: list[int] = []
+        self._chunk = chunk
+        self._reached = lease.cached  # tokens of the prompt that were valid at some time
+        self._feed: Feed | None = None
+
+    # -- its slot --------------------------------------------------------------------------------------------------
+
+    @property
+    def slot(self) -> Slot | None:
+        """None while it has left its slot to another."""
+        return self._slot
+
+    def leave(self) -> Slot | None:
+        """Give the slot up, for a while or for good; returns the one that it had."""
+        slot, self._slot = self._slot, None
+        return slot
+
+    def enter(self, lease: Lease) -> None:
+        """Go on, on another slot."""
+        self._slot = lease.slot
+        if self._draft_row is not None:
+            self._draft_row.slot = lease.slot
+
+    # -- what it has -----------------------------------------------------------------------------------------------
 
     @property
     def text(self) -> str:
@@ -63,63 +88,102 @@ class Sequence:
 
     @property
     def computed(self) -> int:
-        """Prompt tokens that went through the target for this request."""
-        return max(0, min(len(self._row), len(self.prompt.tokens)) - self.lease.cached)
+        """Prompt tokens that went through the target for this request, each counted once."""
+        return self._reached - self.lease.cached
 
-    def prefill(self, chunk: int) -> Feed | None:
-        """The next chunk of the prompt, None when what is left belongs into a round (or, warming, nothing is left)."""
-        done = len(self._row)
-        left = len(self.prompt.tokens) - done
-        if left <= (chunk if self.generation is not None else 0):
-            return None
-        return Feed(self.lease.slot.index, done, self.prompt.tokens[done : done + chunk], logits=0)
+    @property
+    def draft_fed_tokens(self) -> int:
+        return self._draft_row.fed_tokens if self._draft_row else 0
 
-    def prefilled(self, feed: Feed) -> None:
-        """The pass that `prefill` asked for has run."""
-        self._row.append(feed.tokens)
-        self.fed_tokens += len(feed.tokens)
-        self.prefill_passes += 1
+    @property
+    def warmed(self) -> bool:
+        """Whether it is a warm-up that has nothing left to feed."""
+        return self.generation is None and self._slot is not None and not self.pending()
 
-    def prefill_draft(self, chunk: int) -> bool:
-        """Run one pass of the draft over the part of the sequence that it lacks; False if there is nothing to run.
+    # -- its part of a pass ----------------------------------------------------------------------------------------
 
-        The first tokens of a suggestion do not wait for this: it begins after the target's first round.
+    def pending(self) -> int:
+        """Tokens that target or draft lack before anything new can be drafted; 0: a warm-up that is done."""
+        left = len(self.tokens) - len(self._seat().target)
+        return max(left, self._draft_left())
+
+    def feed(self, others: int = 0, room: int = MAX_DRAFT) -> Feed | None:
+        """What the next pass of the target takes from this sequence: a chunk of the prompt, or a round with drafts.
+
+        `others` tokens of other sequences are in that pass, and at most `room` are to be drafted. May run passes of
+        the draft; None if it spent its turn on feeding a long prompt to the draft.
         """
-        if self._draft_row is None or (self.generation is not None and not self.generation.counters.passes):
-            return False
-        tokens = self.tokens
-        left = len(tokens) - self._draft_row.sync(tokens)
-        if left <= (chunk if self.generation is not None else 1):
-            return False
-        self._draft_row.extend(tokens[len(tokens) - left : len(tokens) - left + chunk])
-        return True
+        self._feed = self._prefill()
+        if self._feed is None and not self._prefill_draft():
+            self._feed = self._round(others, room)
+        return self._feed
 
-    def propose(self) -> Feed:
-        """What the next round feeds: tokens without keys and values, then drafted ones. May run passes of the draft."""
-        if self.generation is None:
-            raise ValueError("a warm-up has no rounds")
-        start = len(self._row)
-        pending = self.generation.tokens[start:]
-        room = self._row.capacity - len(self.generation.tokens)
-        draft = self.generation.propose(min(MAX_DRAFT, room), tail=len(pending) - 1)
-        self._fed = [*pending, *draft.tokens]
-        return Feed(self.lease.slot.index, start, self._fed, logits=1 + len(draft.tokens))
-
-    def commit(self, logits: Tensor) -> None:
-        """Take the logits of the pass that `propose` asked for, `[1 + k, width]`. Sets `finish` at the end.
+    def take(self, logits: Tensor) -> None:
+        """The pass has run: `logits` `[feed.logits, width]`. Sets `finish` at the end of the suggestion.
 
         Afterwards the row holds only tokens of the sequence: rejected drafts are rolled back.
         """
+        feed, row = self._feed, self._seat().target
+        if feed is None:
+            raise ValueError("take needs a feed before it")
+        self._feed = None
+        self.fed_tokens += len(feed.tokens)
+        if not feed.logits or self.generation is None:
+            row.append(feed.tokens)
+            self.prefill_passes += 1
+        else:
+            committed = self.generation.commit(logits)
+            row.append(feed.tokens[: common_prefix(feed.tokens, self.generation.tokens[feed.start :])])
+            self._ending.feed(self._text.feed(committed.tokens))
+            if committed.finished is not None:
+                self._ending.finish(_FINISH[committed.finished])
+            self.finish = self._ending.finished
+        self._reached = max(self._reached, min(len(row), len(self.prompt.tokens)))
+
+    def _prefill(self) -> Feed | None:
+        """The next chunk, None when what is left belongs into a round (or, warming, nothing is left)."""
+        slot = self._seat()
+        done = len(slot.target)
+        left = len(self.tokens) - done
+        if left <= (self._chunk if self.generation is not None else 0):
+            return None
+        return Feed(slot.index, done, self.tokens[done : done + self._chunk], logits=0)
+
+    def _draft_left(self) -> int:
+        """Tokens that the draft lacks, 0 where a round can feed them.
+
+        The first tokens of a suggestion do not wait for the draft: it begins after the target's first round.
+        """
+        if self._draft_row is None or (self.generation is not None and not self.generation.counters.passes):
+            return 0
+        left = len(self.tokens) - self._draft_row.sync(self.tokens)
+        return left if left > (self._chunk if self.generation is not None else 1) else 0
+
+    def _prefill_draft(self) -> bool:
+        """Run one pass of the draft over the part of the sequence that it lacks; False if a round can begin."""
+        left = self._draft_left()
+        if self._draft_row is None or not left:
+            return False
+        start = len(self.tokens) - left
+        self._draft_row.extend(self.tokens[start : start + self._chunk])
+        return True
+
+    def _round(self, others: int, room: int) -> Feed:
         if self.generation is None:
-            raise ValueError("a warm-up has no rounds")
-        committed = self.generation.commit(logits)
-        start = len(self._row)
-        self._row.append(self._fed[: common_prefix(self._fed, self.generation.tokens[start:])])
-        self.fed_tokens += len(self._fed)
-        self._ending.feed(self._text.feed(committed.tokens))
-        if committed.finished is not None:
-            self._ending.finish(_FINISH[committed.finished])
-        self.finish = self._ending.finished
+            raise ValueError("a warm-up that is done feeds nothing")
+        slot = self._seat()
+        start = len(slot.target)
+        pending = self.generation.tokens[start:]
+        left = slot.target.capacity - len(self.generation.tokens)
+        # What others feed is paid for whatever is drafted here, just like this sequence's own tail: the policy weighs
+        # only what drafts add to the pass.
+        draft = self.generation.propose(min(MAX_DRAFT, left, room), tail=len(pending) - 1 + others)
+        return Feed(slot.index, start, [*pending, *draft.tokens], logits=1 + len(draft.tokens))
+
+    def _seat(self) -> Slot:
+        if self._slot is None:
+            raise ValueError("a sequence without a slot takes no part in a pass")
+        return self._slot
 
 
 _FINISH: dict[str, FinishReason] = {STOPPED: "end-of-text", LENGTH: "length"}

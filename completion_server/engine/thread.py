@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from completion_server.backend import Reply, Snapshot
 from completion_server.engine.job import Job, JobRegistry
-from completion_server.errors import ForetypeError, type_and_place
+from completion_server.errors import ForetypeError, Overloaded, type_and_place
 from completion_server.protocol import Cancelled, Complete, Error, State, Usage, Warm
 
 if TYPE_CHECKING:
@@ -71,12 +71,11 @@ class EngineThread:
         if self._stopping:
             reply(Cancelled(request.id, "shutdown", Usage()))
             return
-        job = self._jobs.open(client, request, received, reply)
+        try:
+            self._inbox.put(self._jobs.open(client, request, received, reply))
+        except Overloaded as error:
+            reply(Error(request.id, error.code, str(error)))
         self._answer_cancelled_while_loading()  # a newer key may have superseded an older one
-        if job is None:
-            reply(Error(request.id, "overloaded", "the engine has too many requests waiting; try again in a moment"))
-        else:
-            self._inbox.put(job)
 
     def cancel(self, client: int, request_id: int) -> None:
         self._jobs.cancel(client, request_id)
@@ -171,8 +170,13 @@ class EngineThread:
             engine.add(item)
 
     def _patience(self) -> float | None:
-        """Seconds that may be slept: until the models are to be unloaded."""
-        if self._engine is None or not self._unload_after_s:
+        """Seconds that may be slept: until a suggestion is to be continued or the models are to be unloaded."""
+        if self._engine is None:
+            return None
+        rest = self._engine.rest_s
+        if rest is not None:
+            return min(LONGEST_SLEEP_S, rest)
+        if not self._unload_after_s:
             return None
         return min(LONGEST_SLEEP_S, max(0.05, self._unload_after_s - (time.monotonic() - self._last_active)))
 
@@ -212,7 +216,7 @@ class EngineThread:
         self._set_state(State("failed", self._pair, str(self._failure)))
 
     def _answer_all_that_is_open(self) -> None:
-        if self._engine is not None:
+        if self._engine is not None and self._engine.busy:
             self._engine.step()  # answers what was cancelled; computes nothing
         while True:
             try:

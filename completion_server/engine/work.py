@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 from completion_server.engine.documents import DocumentState
-from completion_server.engine.draft_row import DraftRow
 from completion_server.engine.job import Job
 from completion_server.engine.sequence import Sequence
 from completion_server.protocol import Usage
@@ -16,11 +15,15 @@ class Work:
     job: Job
     sequence: Sequence | None = None
     document: DocumentState | None = None
-    draft_row: DraftRow | None = None
     began: float | None = None
     first_tokens: float | None = None
     first_text: float | None = None
     sent: int = 0  # characters that went out as Delta
+
+    @property
+    def seated(self) -> bool:
+        """Whether it has a slot, and so a part in the next pass."""
+        return self.sequence is not None and self.sequence.slot is not None
 
     def usage(self, now: float) -> Usage:
         """What the request has cost until `now`."""
@@ -40,7 +43,7 @@ class Work:
             cached_tokens=sequence.lease.cached,
             computed_tokens=sequence.computed,
             draft_cached_tokens=sequence.lease.draft_cached,
-            draft_computed_tokens=self.draft_row.fed_tokens if self.draft_row else 0,
+            draft_computed_tokens=sequence.draft_fed_tokens,
             prefill_passes=sequence.prefill_passes,
         )
         if sequence.generation is None:

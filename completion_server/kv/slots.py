@@ -8,7 +8,7 @@ Prefix reuse follows the idea of prompt caching by longest common token prefix; 
 it reuses to the exact token, which is what typing needs. Knows nothing of tensors, devices or models.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from completion_server.prefix import common_prefix
@@ -114,17 +114,32 @@ class SlotTable:
     def used(self) -> int:
         return sum(1 for slot in self.slots if slot.target.tokens)
 
-    def check_integrity(self) -> None:
-        """Raise AssertionError where the book-keeping contradicts itself. Cheap; run whenever the engine is idle."""
-        owners = [slot.owner for slot in self.slots if slot.owner is not None]
-        if len(owners) != len(set(owners)):
+    def check_integrity(self, owners: Collection[int] | None = None) -> None:
+        """Raise AssertionError where the book-keeping contradicts itself, or the owners are not `owners` (if given).
+
+        Takes microseconds, so it runs whenever the engine is idle: then nobody may own a slot, or it would be lost.
+        """
+        owned = [slot.owner for slot in self.slots if slot.owner is not None]
+        if len(owned) != len(set(owned)):
             raise AssertionError("a request owns two slots")
-        for index, slot in enumerate(self.slots):
-            if slot.index != index:
-                raise AssertionError("slots are out of order")
-            for row in (slot.target, slot.draft):
-                if len(row) > row.capacity:
-                    raise AssertionError("a row holds more than its capacity")
+        if owners is not None and set(owned) != set(owners):
+            raise AssertionError(f"requests {sorted(owned)} own slots, not {sorted(owners)}")
+        if [slot.index for slot in self.slots] != list(range(len(self.slots))):
+            raise AssertionError("slots are out of order")
+        rows = [row for slot in self.slots for row in (slot.target, slot.draft)]
+        if len({id(row.tokens) for row in rows}) != len(rows):
+            raise AssertionError("two rows share one list of tokens")
+        for row in rows:
+            if len(row) > row.capacity:
+                raise AssertionError(f"a row of {row.capacity} holds {len(row)} tokens")
+        used = [slot.used_at for slot in self.slots if slot.used_at]
+        if len(used) != len(set(used)) or max(used, default=0) != self._clock:
+            raise AssertionError("the order of use is not one order")
+        for slot in self.slots:
+            if not slot.used_at and (slot.owner is not None or slot.target.tokens or slot.draft.tokens):
+                raise AssertionError(f"slot {slot.index} was never leased and is not empty")
+        if self.evictions > self._clock:
+            raise AssertionError("more evictions than leases")
 
     def _copy(self, donor: Slot, cached: int, parked: list[Slot], tokens: Sequence[int]) -> Lease:
         """Lease the emptiest or oldest parked slot, to be filled with the head that `donor` shares."""

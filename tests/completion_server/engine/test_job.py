@@ -3,7 +3,10 @@
 import threading
 from typing import Any
 
+import pytest
+
 from completion_server.engine.job import Job, JobRegistry
+from completion_server.errors import Overloaded
 from completion_server.protocol import Cancelled, Complete, Context, Usage, Warm
 
 
@@ -16,9 +19,7 @@ def warm(id_: int, document: str = "a.py") -> Warm:
 
 
 def open_job(registry: JobRegistry, client: int, request: Complete | Warm, replies: list[Any] | None = None) -> Job:
-    job = registry.open(client, request, 0.0, [].append if replies is None else replies.append)
-    assert job is not None
-    return job
+    return registry.open(client, request, 0.0, [].append if replies is None else replies.append)
 
 
 def test_a_newer_key_of_a_document_supersedes_the_older() -> None:
@@ -47,9 +48,25 @@ def test_the_limit_counts_what_still_wants_an_answer() -> None:
     registry = JobRegistry(limit=2)
     open_job(registry, 1, complete(1, "a.py"))
     open_job(registry, 1, complete(2, "b.py"))
-    assert registry.open(1, complete(3, "c.py"), 0.0, [].append) is None
+    with pytest.raises(Overloaded, match="try again"):
+        open_job(registry, 1, complete(3, "c.py"))
     open_job(registry, 1, complete(4, "b.py"))  # supersedes, so there is room
     assert len(registry) == 3
+
+
+def test_one_client_cannot_fill_the_queue_for_others() -> None:
+    registry = JobRegistry(limit=20)
+    for number in range(5):
+        open_job(registry, 1, complete(number, f"{number}.py"))
+    with pytest.raises(Overloaded, match="this client has 5 requests open"):
+        open_job(registry, 1, complete(9, "9.py"))
+    with pytest.raises(Overloaded):
+        open_job(registry, 1, warm(9, "9.py"))
+    for client in (2, 3, 4):
+        for number in range(5):
+            open_job(registry, client, complete(number, f"{number}.py"))
+    with pytest.raises(Overloaded, match="the engine has too many"):
+        open_job(registry, 5, complete(1))
 
 
 def test_cancel_by_request_and_by_client() -> None:
