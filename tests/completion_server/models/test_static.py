@@ -1,4 +1,4 @@
-"""Passes of fixed shape, graphs off: equal to the stock models, over poisoned memory, in bits at the canonical width."""
+"""Passes of fixed shape, graphs off: equal to the stock models over poisoned memory, and equal bits at one width."""
 
 import random
 from collections.abc import Callable
