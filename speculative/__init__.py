@@ -27,8 +27,17 @@ from speculative.constraint import Constraint, PrefixConstraint, TokenBytes
 from speculative.costs import CostError, PassCosts
 from speculative.counters import Counters
 from speculative.decode import TargetModel, generate
-from speculative.draft import NO_DRAFT, Draft, Drafter, DraftRequest
-from speculative.drafters import Corpus, DraftModel, ModelDrafter, NgramDrafter, NgramIndex, OpeningDrafter, TailDrafter
+from speculative.draft import NO_DRAFT, Draft, Drafter, DraftRequest, Mark, by_position
+from speculative.drafters import (
+    Corpus,
+    DraftModel,
+    ModelDrafter,
+    NgramDrafter,
+    NgramIndex,
+    OpeningDrafter,
+    Suggestions,
+    TailDrafter,
+)
 from speculative.generation import LENGTH, STOPPED, Committed, Generation, GenerationError
 from speculative.policy import AdaptivePolicy, Choice, FixedPolicy, Offer, Policy, Round
 from speculative.randomness import Randomness, SeededRandomness
@@ -53,6 +62,7 @@ __all__ = [
     "FixedPolicy",
     "Generation",
     "GenerationError",
+    "Mark",
     "ModelDrafter",
     "NgramDrafter",
     "NgramIndex",
@@ -66,10 +76,12 @@ __all__ = [
     "Sampling",
     "SamplingError",
     "SeededRandomness",
+    "Suggestions",
     "TailDrafter",
     "TargetModel",
     "TokenBytes",
     "Verdict",
+    "by_position",
     "distribution",
     "generate",
     "verify_greedy",

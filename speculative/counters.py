@@ -10,6 +10,8 @@ from speculative.draft import Draft
 class Counters:
     """Totals by drafter, and by drafter and position within the draft (from 0).
 
+    A token counts for the drafter that its mark names, also where another one began the draft.
+
     A drafted stop token that the target agreed with counts as accepted: it saved a pass.
     """
 
@@ -22,9 +24,9 @@ class Counters:
     def add(self, draft: Draft, accepted: int) -> None:
         """Count one target pass."""
         self.passes += 1
-        if not draft.tokens:
-            return
-        self.drafted[draft.drafter] += len(draft.tokens)
-        self.accepted[draft.drafter] += accepted
-        self.drafted_at.update((draft.drafter, position) for position in range(len(draft.tokens)))
-        self.accepted_at.update((draft.drafter, position) for position in range(accepted))
+        for position, mark in enumerate(draft.marks):
+            self.drafted[mark.drafter] += 1
+            self.drafted_at[mark.drafter, position] += 1
+            if position < accepted:
+                self.accepted[mark.drafter] += 1
+                self.accepted_at[mark.drafter, position] += 1

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
@@ -11,25 +11,52 @@ from speculative.randomness import Randomness
 from speculative.sampling import Sampling
 
 
+class Mark(NamedTuple):
+    """What a drafter knows about one token that it proposes, before the target has seen it.
+
+    Tokens with the same `drafter` and `kind` should be accepted equally often: the policy keeps its statistics by
+    them. `chance` is how often that is, before any was seen; `None` where the drafter cannot say.
+    """
+
+    drafter: str
+    kind: int
+    chance: float | None = None
+
+
+def by_position(drafter: str, k: int) -> tuple[Mark, ...]:
+    """The marks of a drafter that can tell its k tokens apart by their position alone."""
+    return tuple(Mark(drafter, position) for position in range(k))
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Tokens that one drafter proposes to follow the context.
+    """Tokens that are proposed to follow the context.
 
     `probs` `[k, V]` are the distributions that the tokens were drawn from; `None` says that the drafter is
-    deterministic: the same context and history always give the same tokens. `match` is how many tokens of the context
-    the drafter found again, as far as it counts; 0 where that means nothing. The policy keeps its statistics by it.
+    deterministic: the same context and history always give the same tokens. There is one mark for each token, by its
+    position if none are given. A draft may be the work of several drafters: `drafter` began it, the marks say who
+    went on.
     """
 
     tokens: tuple[int, ...]
     drafter: str
     probs: Tensor | None = None
-    match: int = 0
+    marks: tuple[Mark, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.marks:
+            object.__setattr__(self, "marks", by_position(self.drafter, len(self.tokens)))
 
     def head(self, k: int) -> "Draft":
         """The first k tokens of it."""
         if k >= len(self.tokens):
             return self
-        return Draft(self.tokens[:k], self.drafter, None if self.probs is None else self.probs[:k], self.match)
+        probs = None if self.probs is None else self.probs[:k]
+        return Draft(self.tokens[:k], self.drafter, probs, self.marks[:k])
+
+    def then(self, more: "Draft") -> "Draft":
+        """Both drafts, one behind the other; both must be deterministic."""
+        return Draft(self.tokens + more.tokens, self.drafter, None, self.marks + more.marks)
 
 
 NO_DRAFT = Draft((), "")
@@ -52,6 +79,12 @@ class DraftRequest:
     randomness: Randomness
     cancelled: Callable[[], bool]
 
+    def allowed(self, drafted: Sequence[int] = ()) -> Tensor | None:
+        """Ids that the constraint allows behind `tokens` and `drafted`; `None` is all of them."""
+        if self.constraint is None:
+            return None
+        return self.constraint.allowed([*self.tokens[self.prompt_length :], *drafted])
+
 
 class Drafter(Protocol):
     """A source of drafts for one sequence at a time."""
@@ -62,7 +95,10 @@ class Drafter(Protocol):
 
     @property
     def free(self) -> bool:
-        """True if asking costs next to nothing: such drafters are asked before anything is decided."""
+        """True if asking costs next to nothing: such drafters are asked before anything is decided.
+
+        They must be deterministic, because the draft of one may go on with that of another.
+        """
 
     def propose(self, request: DraftRequest) -> Draft:
         """At most `request.k` tokens to follow `request.tokens`; none is a good answer."""

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from speculative.constraint import Constraint, constrain
 from speculative.counters import Counters
-from speculative.draft import NO_DRAFT, Draft, Drafter, DraftRequest
+from speculative.draft import NO_DRAFT, Draft, Drafter, DraftRequest, by_position
 from speculative.policy import Offer, Policy, Round
 from speculative.randomness import Randomness, SeededRandomness
 from speculative.sampling import Sampling, distribution
@@ -142,7 +142,7 @@ class Generation:
         chosen = len(tokens) + stopped  # each would have been a pass of the target alone
         self._tokens += tokens
         self.counters.add(draft, accepted)
-        self._policy.observe(Round(draft.drafter, draft.match, len(draft.tokens), accepted, chosen, tail))
+        self._policy.observe(Round(draft.drafter, draft.marks, accepted, chosen, tail))
         self._finished = STOPPED if stopped else LENGTH if self.remaining == 0 else None
         return Committed(tokens, accepted, self._finished)
 
@@ -163,26 +163,45 @@ class Generation:
         offers: list[Offer] = []
         for name, drafter in by_name.items():
             if drafter.free:
-                draft = drafts[name] = self._usable(drafter.propose(self._request(limit)), limit)
+                draft = drafts[name] = self._longest(self._ask(drafter, limit), limit)
                 if draft.tokens:
-                    offers.append(Offer(name, len(draft.tokens), draft.match))
+                    offers.append(Offer(name, draft.marks))
             elif self.counters.passes > 0:
-                offers.append(Offer(name, limit))
+                offers.append(Offer(name, by_position(name, limit)))
         choice = self._policy.choose(offers, tail)
         if choice.k == 0:
             return NO_DRAFT
         if choice.drafter in drafts:
             return drafts[choice.drafter].head(choice.k)
-        return self._usable(by_name[choice.drafter].propose(self._request(choice.k)), choice.k)
+        return self._ask(by_name[choice.drafter], choice.k)
 
-    def _usable(self, draft: Draft, limit: int) -> Draft:
+    def _longest(self, draft: Draft, limit: int) -> Draft:
+        """The draft with what other free drafters put behind it, up to `limit` tokens: the first that knows more.
+
+        What was cut off the prompt or is left of a suggestion is often short; the file may know what follows on it.
+        """
+        name = draft.drafter
+        while 0 < len(draft.tokens) < limit and draft.probs is None and draft.tokens[-1] not in self._stop_ids:
+            others = (drafter for drafter in self._drafters if drafter.free and drafter.name != name)
+            asked = (self._ask(drafter, limit - len(draft.tokens), draft.tokens) for drafter in others)
+            more = next((found for found in asked if found.tokens and found.probs is None), None)
+            if more is None:
+                break
+            draft, name = draft.then(more), more.drafter
+        return draft
+
+    def _ask(self, drafter: Drafter, k: int, behind: Sequence[int] = ()) -> Draft:
+        """At most k usable tokens to follow the committed ones and `behind`."""
+        return self._usable(drafter.propose(self._request(k, behind)), k, behind)
+
+    def _usable(self, draft: Draft, limit: int, behind: Sequence[int]) -> Draft:
         """The head of the draft that can be of use.
 
         It ends with the first stop token, and a deterministic draft before the first token that cannot be chosen. A
         sampled one must not be cut for such a token: leaving out what was drawn would change the distribution.
         """
         draft = draft.head(limit)
-        so_far = list(self.generated)
+        so_far = [*self.generated, *behind]
         for i, token in enumerate(draft.tokens):
             if draft.probs is None and not self._possible(token, so_far):
                 return draft.head(i)
@@ -197,9 +216,9 @@ class Generation:
         allowed = self._constraint.allowed(so_far) if self._constraint else None
         return allowed is None or bool((allowed == token).any())
 
-    def _request(self, k: int) -> DraftRequest:
+    def _request(self, k: int, behind: Sequence[int]) -> DraftRequest:
         return DraftRequest(
-            tokens=self._tokens,
+            tokens=[*self._tokens, *behind] if behind else self._tokens,
             prompt_length=self._prompt_length,
             k=k,
             vocab_size=self._vocab_size,

@@ -22,17 +22,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from speculative.costs import PassCosts
+from speculative.draft import Mark
 
 DEFAULT_PRIORS: Mapping[str, float] = {"opening": 0.9, "tail": 0.8, "n-gram": 0.5, "model": 0.7}
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """`drafter` could draft up to `available` tokens; `match` as in `Draft`."""
+    """`drafter` could draft as many tokens as there are marks."""
 
     drafter: str
-    available: int
-    match: int = 0
+    marks: tuple[Mark, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +48,14 @@ NO_CHOICE = Choice("", 0)
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """How a round went.
+    """How a round went: `marks` are those of the drafted tokens.
 
     `chosen` tokens were settled, each of which costs a pass without drafts: `accepted` and the target's own, or just
     `accepted` where the last of them was a stop token. `tail` is what `choose` was given.
     """
 
     drafter: str
-    match: int
-    drafted: int
+    marks: tuple[Mark, ...]
     accepted: int
     chosen: int
     tail: int = 0
@@ -77,7 +76,7 @@ class FixedPolicy:
     k: int
 
     def choose(self, offers: Sequence[Offer], tail: int) -> Choice:  # noqa: ARG002
-        return Choice(offers[0].drafter, min(self.k, offers[0].available)) if offers and self.k else NO_CHOICE
+        return Choice(offers[0].drafter, min(self.k, len(offers[0].marks))) if offers and self.k else NO_CHOICE
 
     def observe(self, round_: Round) -> None:
         """Nothing to learn."""
@@ -97,7 +96,7 @@ class AdaptivePolicy:
         costs: PassCosts,
         *,
         priors: Mapping[str, float] = DEFAULT_PRIORS,
-        prior_weight: float = 4.0,
+        prior_weight: float = 8.0,
         fade: float = 0.98,
         eagerness: float = 0.02,
         start_passes: float = 3.0,
@@ -123,7 +122,7 @@ class AdaptivePolicy:
         best, best_rate = NO_CHOICE, 1 / plain
         for offer in offers:
             expected = survives = 1.0
-            for k, chance in enumerate(self.acceptance(offer), start=1):
+            for k, chance in enumerate(self.acceptance(offer.marks), start=1):
                 survives *= chance
                 expected += survives
                 extra = self._extra_ms(offer.drafter, k, tail)
@@ -136,26 +135,32 @@ class AdaptivePolicy:
         plain = self.costs.target(1)
         self._rounds += 1
         earned = plain * (round_.chosen - 1 + self._eagerness * round_.chosen)
-        if round_.drafted:
-            earned -= self._extra_ms(round_.drafter, round_.drafted, round_.tail)
-            record = self._records.setdefault((round_.drafter, round_.match), _Record())
+        if round_.marks:
+            earned -= self._extra_ms(round_.drafter, len(round_.marks), round_.tail)
+        for position, mark in enumerate(round_.marks[: round_.accepted + 1]):  # those behind were never judged
+            record = self._records.setdefault((mark.drafter, mark.kind), _Record())
             record.fade(self._fade, self._rounds)
-            record.add(round_.drafted, round_.accepted)
+            record.add(accepted=position < round_.accepted)
         self._purse_ms = min(max(self._purse_ms + earned, 0.0), self._purse_passes * plain)
 
-    def acceptance(self, offer: Offer) -> Iterator[float]:
-        """a_1, a_2, … for the tokens available: what was seen at a position, pulled to the position before it.
+    def acceptance(self, marks: Sequence[Mark]) -> Iterator[float]:
+        """The chance of each token that it is accepted if those before it were: what was seen, pulled to a guess.
 
-        The first is pulled to the prior. So a drafter that fails early is not trusted at positions it never reached.
+        The guess is the mark's own, or else what was found for the token before: a drafter that fails early is not
+        trusted at positions that it never reached. The first is pulled to the drafter's prior.
         """
-        record = self._records.get((offer.drafter, offer.match))
-        if record:
-            record.fade(self._fade, self._rounds)
-        chance = self._priors.get(offer.drafter, 0.5)
-        for position in range(offer.available):
-            if record and position < len(record.reached):
-                weighted = record.accepted[position] + self._prior_weight * chance
-                chance = weighted / (record.reached[position] + self._prior_weight)
+        before = ""
+        chance = 0.0
+        for mark in marks:
+            if mark.chance is not None:
+                chance = mark.chance
+            elif mark.drafter != before:
+                chance = self._priors.get(mark.drafter, 0.5)
+            before = mark.drafter
+            record = self._records.get((mark.drafter, mark.kind))
+            if record is not None:
+                record.fade(self._fade, self._rounds)
+                chance = (record.accepted + self._prior_weight * chance) / (record.reached + self._prior_weight)
             yield chance
 
     def _extra_ms(self, drafter: str, k: int, tail: int) -> float:
@@ -165,23 +170,19 @@ class AdaptivePolicy:
 
 
 class _Record:
-    """Faded counts by position: how often a draft reached it (all before it accepted), how often it was accepted."""
+    """Faded counts of one kind of token: how often a draft was right up to it, and how often it was right itself."""
 
     def __init__(self) -> None:
-        self.reached: list[float] = []
-        self.accepted: list[float] = []
+        self.reached = 0.0
+        self.accepted = 0.0
         self._round = 0
 
     def fade(self, factor: float, now: int) -> None:
         left = factor ** (now - self._round)
-        self.reached = [count * left for count in self.reached]
-        self.accepted = [count * left for count in self.accepted]
+        self.reached *= left
+        self.accepted *= left
         self._round = now
 
-    def add(self, drafted: int, accepted: int) -> None:
-        missing = drafted - len(self.reached)
-        self.reached += [0.0] * missing
-        self.accepted += [0.0] * missing
-        for position in range(min(accepted + 1, drafted)):
-            self.reached[position] += 1
-            self.accepted[position] += position < accepted
+    def add(self, *, accepted: bool) -> None:
+        self.reached += 1
+        self.accepted += accepted

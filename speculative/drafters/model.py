@@ -26,19 +26,34 @@ class DraftModel(Protocol):
 class ModelDrafter:
     """Proposes what a draft model says, greedily or sampled as the request asks.
 
-    `vocab_size` counts the real ids of the draft model; logits behind them are padding. A long context is fed in
-    chunks of `chunk` tokens, and `cancelled` is asked before every pass: then what is there already is returned.
+    `vocab_size` counts the real ids of the draft model; logits behind them are padding. `output_ids` (int64 `[V']`,
+    strictly ascending) says which token each row of a reduced output layer stands for; without it row i is token i.
+    Drafted tokens and their `probs` `[k, V]` are in the target's ids either way, with 0 for what the draft cannot say.
+    Where the constraint allows nothing that it can say, the draft ends.
+
+    A long context is fed in chunks of `chunk` tokens, and `cancelled` is asked before every pass: then what is there
+    already is returned.
     """
 
     free = False
 
-    def __init__(self, model: DraftModel, vocab_size: int, *, name: str = "model", chunk: int = 256) -> None:
+    def __init__(
+        self,
+        model: DraftModel,
+        vocab_size: int,
+        *,
+        output_ids: Tensor | None = None,
+        name: str = "model",
+        chunk: int = 256,
+    ) -> None:
         self.name = name
         self._model = model
         self._vocab_size = vocab_size
+        self._output_ids = output_ids
         self._chunk = chunk
 
     def propose(self, request: DraftRequest) -> Draft:
+        size = self._size(request.vocab_size)
         generated = list(request.tokens[request.prompt_length :])
         drafted: list[int] = []
         probs: list[Tensor] = []
@@ -46,23 +61,45 @@ class ModelDrafter:
         # target's are missing: this is where it is fed two tokens.
         feed: Sequence[int] = request.tokens[self._model.sync(request.tokens) :]
         while len(drafted) < request.k:
+            allowed = request.constraint.allowed(generated + drafted) if request.constraint else None
+            rows = None if allowed is None else self._rows(allowed, size)
+            if rows is not None and rows.numel() == 0:
+                break
             logits = self._feed(feed, request)
             if logits is None:
                 break
-            logits = logits[: min(self._vocab_size, request.vocab_size)]
-            allowed = request.constraint.allowed(generated + drafted) if request.constraint else None
+            logits = logits[:size]
             if request.sampling.greedy:
-                token = int(restrict(logits, allowed).argmax())
+                row = int(restrict(logits, rows).argmax())
             else:
-                probs.append(distribution(logits, request.sampling, allowed))
-                token = request.randomness.draw(probs[-1])
-            drafted.append(token)
-            if token in request.stop_ids:
+                chances = distribution(logits, request.sampling, rows)
+                row = request.randomness.draw(chances)
+                probs.append(self._by_token(chances, request.vocab_size))
+            drafted.append(row if self._output_ids is None else int(self._output_ids[row]))
+            if drafted[-1] in request.stop_ids:
                 break
-            feed = (token,)
+            feed = drafted[-1:]
         if not drafted:
             return NO_DRAFT
         return Draft(tuple(drafted), self.name, torch.stack(probs) if probs else None)
+
+    def _size(self, vocab_size: int) -> int:
+        """How many rows stand for tokens that the target may emit: the first ones, because the ids ascend."""
+        if self._output_ids is None:
+            return min(self._vocab_size, vocab_size)
+        return int(torch.searchsorted(self._output_ids, vocab_size))
+
+    def _rows(self, allowed: Tensor, size: int) -> Tensor:
+        """The rows of `allowed` tokens."""
+        if self._output_ids is None:
+            return allowed[(allowed >= 0) & (allowed < size)]
+        return torch.isin(self._output_ids[:size], allowed.to(self._output_ids.device)).nonzero().flatten()
+
+    def _by_token(self, chances: Tensor, vocab_size: int) -> Tensor:
+        """Probabilities by row as probabilities by token."""
+        if self._output_ids is None:
+            return chances
+        return chances.new_zeros(vocab_size).index_copy(0, self._output_ids[: len(chances)], chances)
 
     def _feed(self, tokens: Sequence[int], request: DraftRequest) -> Tensor | None:
         """Logits `[V]` behind the last of `tokens`, or `None` if the request was cancelled on the way."""

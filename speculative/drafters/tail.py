@@ -7,7 +7,7 @@ the new context has reached.
 
 from collections.abc import Sequence
 
-from speculative.draft import NO_DRAFT, Draft, DraftRequest
+from speculative.draft import NO_DRAFT, Draft, DraftRequest, Mark
 from speculative.prefix import common_prefix
 
 MAX_MATCH = 8  # more context than this tells the policy nothing new
@@ -30,7 +30,11 @@ class TailDrafter:
     def propose(self, request: DraftRequest) -> Draft:
         place, match = align(request.tokens, self._previous)
         tokens = tuple(self._previous[place : place + request.k]) if match else ()
-        return Draft(tokens, self.name, match=match) if tokens else NO_DRAFT
+        # The first token decides: if it is right the text has not changed its way, and the others mostly are too.
+        marks = tuple(
+            Mark(self.name, match if i == 0 else MAX_MATCH + min(match + i, MAX_MATCH)) for i in range(len(tokens))
+        )
+        return Draft(tokens, self.name, marks=marks) if tokens else NO_DRAFT
 
 
 def align(context: Sequence[int], previous: Sequence[int]) -> tuple[int, int]:

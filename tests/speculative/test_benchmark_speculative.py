@@ -3,6 +3,7 @@
 import torch
 
 from speculative import FixedPolicy, Generation, NgramDrafter, PassCosts, Sampling, SeededRandomness, distribution
+from speculative.draft import by_position
 from speculative.policy import AdaptivePolicy, Offer
 from speculative.verify import verify_greedy, verify_sampled
 
@@ -31,4 +32,4 @@ def test_verify_sampled(benchmark):
 
 def test_choose(benchmark):
     policy = AdaptivePolicy(PassCosts({1: 32.0, 8: 48.0, 16: 53.0}))
-    assert benchmark(policy.choose, [Offer("tail", 15, 8), Offer("n-gram", 15, 3), Offer("model", 15)], 0).k
+    assert benchmark(policy.choose, [Offer(name, by_position(name, 15)) for name in ("tail", "n-gram", "model")], 0).k

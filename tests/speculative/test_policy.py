@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from speculative.costs import PassCosts
+from speculative.draft import Mark
 from speculative.policy import AdaptivePolicy, Choice, FixedPolicy, Offer, Round
 
 COSTS = PassCosts({1: 10.0, 11: 20.0}, {"model": 4.0})
@@ -12,12 +13,20 @@ NONE = Choice("", 0)
 
 
 def policy(costs=COSTS, **options):
-    return AdaptivePolicy(costs, **{"fade": 1.0, **options})
+    return AdaptivePolicy(costs, **{"fade": 1.0, "prior_weight": 4.0, **options})
+
+
+def marks(drafter, count, match=0):
+    return tuple(Mark(drafter, 16 * match + position) for position in range(count))
+
+
+def offer(drafter, available, match=0):
+    return Offer(drafter, marks(drafter, available, match))
 
 
 def see(policy, drafter, drafted, accepted, times=1, match=0):
     for _ in range(times):
-        policy.observe(Round(drafter, match, drafted, accepted, accepted + 1))
+        policy.observe(Round(drafter, marks(drafter, drafted, match), accepted, accepted + 1))
 
 
 def test_without_offers_nothing_is_drafted():
@@ -26,20 +35,20 @@ def test_without_offers_nothing_is_drafted():
 
 def test_the_prior_decides_at_first():
     # With a = 1/2: k = 1 gives 1.5 / 11 = 0.1364, k = 2 1.75 / 12 = 0.1458, k = 3 1.875 / 13 = 0.1442 tokens per ms.
-    assert policy().choose([Offer("other", 8)]) == Choice("other", 2)
+    assert policy().choose([offer("other", 8)]) == Choice("other", 2)
     # No more than there is.
-    assert policy().choose([Offer("other", 1)]) == Choice("other", 1)
+    assert policy().choose([offer("other", 1)]) == Choice("other", 1)
 
 
 def test_a_draft_step_costs():
     # The model's tokens cost 5 ms each. With a = 0.7: k = 1 gives 1.7 / 15 = 0.1133, k = 2 2.19 / 20 = 0.1095.
-    assert policy().choose([Offer("model", 8)]) == Choice("model", 1)
+    assert policy().choose([offer("model", 8)]) == Choice("model", 1)
     # With a = 0.4: 1.4 / 15 = 0.0933 is less than 0.1 of a plain pass.
-    assert policy(priors={"model": 0.4}).choose([Offer("model", 8)]) == NONE
+    assert policy(priors={"model": 0.4}).choose([offer("model", 8)]) == NONE
 
 
 def test_the_better_offer_wins_and_the_first_among_equals():
-    offers = [Offer("a", 4), Offer("b", 4)]
+    offers = [offer("a", 4), offer("b", 4)]
     assert policy(priors={"b": 0.6}).choose(offers).drafter == "b"
     assert policy().choose(offers).drafter == "a"
 
@@ -47,26 +56,26 @@ def test_the_better_offer_wins_and_the_first_among_equals():
 def test_failures_end_drafting():
     failing = policy(start_passes=8)
     see(failing, "other", 1, 0, times=12)
-    assert list(failing.acceptance(Offer("other", 1))) == [2 / 16]  # 1.125 / 11 is still above 1 / 10
-    assert failing.choose([Offer("other", 1)]) == Choice("other", 1)
+    assert list(failing.acceptance(marks("other", 1))) == [2 / 16]  # 1.125 / 11 is still above 1 / 10
+    assert failing.choose([offer("other", 1)]) == Choice("other", 1)
     see(failing, "other", 1, 0, times=8)
-    assert list(failing.acceptance(Offer("other", 1))) == [2 / 24]  # 1.083 / 11 is not
-    assert failing.choose([Offer("other", 1)]) == NONE
+    assert list(failing.acceptance(marks("other", 1))) == [2 / 24]  # 1.083 / 11 is not
+    assert failing.choose([offer("other", 1)]) == NONE
 
 
 def test_success_makes_drafts_longer():
     lucky = policy()
     see(lucky, "other", 8, 8, times=10)
-    assert next(lucky.acceptance(Offer("other", 8))) == 12 / 14
-    assert lucky.choose([Offer("other", 8)]) == Choice("other", 8)
+    assert next(lucky.acceptance(marks("other", 8))) == 12 / 14
+    assert lucky.choose([offer("other", 8)]) == Choice("other", 8)
 
 
 def test_positions_are_told_apart():
     # The second token is always wrong. Position 1: (2 + 20) / 24. Position 2, and from there on: (0 + 4 · 22/24) / 24.
     cut = policy()
     see(cut, "other", 2, 1, times=20)
-    assert list(cut.acceptance(Offer("other", 3))) == pytest.approx([22 / 24, 4 * 22 / 24 / 24, 4 * 22 / 24 / 24])
-    assert cut.choose([Offer("other", 8)]) == Choice("other", 1)
+    assert list(cut.acceptance(marks("other", 3))) == pytest.approx([22 / 24, 4 * 22 / 24 / 24, 4 * 22 / 24 / 24])
+    assert cut.choose([offer("other", 8)]) == Choice("other", 1)
 
 
 def test_positions_that_were_never_reached_are_not_blamed():
@@ -75,47 +84,47 @@ def test_positions_that_were_never_reached_are_not_blamed():
     see(seen, "other", 2, 0, times=10)
     see(seen, "other", 2, 2, times=10)
     first = (4 / 2 + 10) / 24
-    assert list(seen.acceptance(Offer("other", 2))) == pytest.approx([first, (4 * first + 10) / 14])
+    assert list(seen.acceptance(marks("other", 2))) == pytest.approx([first, (4 * first + 10) / 14])
 
 
 def test_matches_of_different_length_are_told_apart():
     seen = policy(start_passes=8)
     see(seen, "n-gram", 2, 0, times=20, match=1)
-    assert seen.choose([Offer("n-gram", 2, match=1)]) == NONE
-    assert seen.choose([Offer("n-gram", 2, match=3)]) == Choice("n-gram", 2)
+    assert seen.choose([offer("n-gram", 2, match=1)]) == NONE
+    assert seen.choose([offer("n-gram", 2, match=3)]) == Choice("n-gram", 2)
 
 
 def test_the_tail_of_a_prompt_is_no_argument():
     # Interpolation makes every token 1 ms wherever it stands, so the choice is the same with any tail …
-    assert policy().choose([Offer("other", 8)], tail=5) == policy().choose([Offer("other", 8)])
+    assert policy().choose([offer("other", 8)], tail=5) == policy().choose([offer("other", 8)])
     # … and where a wide pass is dearer by the token, less is drafted in it.
     steep = PassCosts({1: 10.0, 11: 20.0, 21: 70.0})
-    assert policy(steep).choose([Offer("other", 8)], tail=11) == NONE
+    assert policy(steep).choose([offer("other", 8)], tail=11) == NONE
 
 
 def test_padded_widths_are_filled():
     # Two to eight tokens cost the same pass: once it pays at all, all the places are used.
     padded = PassCosts({1: 10.0, 8: 12.0}, padded=True)
-    assert policy(padded).choose([Offer("other", 12)]) == Choice("other", 7)
+    assert policy(padded).choose([offer("other", 12)]) == Choice("other", 7)
 
 
 def test_an_empty_purse_allows_nothing_and_fills_by_two_percent():
     broke = policy(start_passes=0)
-    assert broke.choose([Offer("other", 4)]) == NONE
-    broke.observe(Round("", 0, 0, 0, 1))
+    assert broke.choose([offer("other", 4)]) == NONE
+    broke.observe(Round("", (), 0, 1))
     assert broke.purse_ms == pytest.approx(0.2)
     for _ in range(4):
-        broke.observe(Round("", 0, 0, 0, 1))
-    assert broke.choose([Offer("other", 4)]) == Choice("other", 1)  # 1 ms is there
-    broke.observe(Round("other", 0, 1, 0, 1))
+        broke.observe(Round("", (), 0, 1))
+    assert broke.choose([offer("other", 4)]) == Choice("other", 1)  # 1 ms is there
+    broke.observe(Round("other", marks("other", 1), 0, 1))
     assert broke.purse_ms == pytest.approx(0.2)
-    broke.observe(Round("other", 0, 1, 1, 2))
+    broke.observe(Round("other", marks("other", 1), 1, 2))
     assert broke.purse_ms == pytest.approx(0.2 - 1 + 10 + 0.4)
 
 
 def test_an_accepted_stop_token_saves_one_pass_less():
     ended = policy(start_passes=1)
-    ended.observe(Round("other", 0, drafted=1, accepted=1, chosen=1))
+    ended.observe(Round("other", marks("other", 1), accepted=1, chosen=1))
     assert ended.purse_ms == pytest.approx(10 - 1 + 0.2)
 
 
@@ -130,15 +139,15 @@ def test_the_purse_has_a_bottom_and_a_top():
 def test_a_drafter_that_failed_is_tried_again():
     recovering = policy(fade=0.98, start_passes=8)
     see(recovering, "model", 1, 0, times=10)
-    assert recovering.choose([Offer("model", 4)]) == NONE
+    assert recovering.choose([offer("model", 4)]) == NONE
     waited = 0
-    while recovering.choose([Offer("model", 4)]) == NONE:
-        recovering.observe(Round("", 0, 0, 0, 1))
+    while recovering.choose([offer("model", 4)]) == NONE:
+        recovering.observe(Round("", (), 0, 1))
         waited += 1
     # 10 failures fade to below what keeps (4 · 0.7) / (4 + n) above 1/2, that is n < 1.6: 0.98^t < 0.16, t ≈ 90.
     assert 60 < waited < 130
     see(recovering, "model", 1, 1, times=20)
-    assert recovering.choose([Offer("model", 4)]).k >= 1
+    assert recovering.choose([offer("model", 4)]).k >= 1
 
 
 def test_same_observations_same_choices():
@@ -146,9 +155,9 @@ def test_same_observations_same_choices():
         subject = policy(fade=0.98)
         choices = []
         for i in range(300):
-            choice = subject.choose([Offer("n-gram", i % 7 + 1, i % 3 + 1), Offer("model", 6)])
+            choice = subject.choose([offer("n-gram", i % 7 + 1, i % 3 + 1), offer("model", 6)])
             accepted = min(choice.k, i * i % 9)
-            subject.observe(Round(choice.drafter, i % 3 + 1, choice.k, accepted, accepted + 1))
+            subject.observe(Round(choice.drafter, marks(choice.drafter, choice.k, i % 3 + 1), accepted, accepted + 1))
             choices.append(choice)
         return choices
 
@@ -163,7 +172,7 @@ def time_of(subject, costs, accept, rounds, offers):
         tail = 3 if i % 10 == 0 else 0
         choice = subject.choose(offers, tail)
         accepted = min(accept(i, choice.k), choice.k)
-        subject.observe(Round(choice.drafter, 2, choice.k, accepted, accepted + 1, tail))
+        subject.observe(Round(choice.drafter, marks(choice.drafter, choice.k, 2), accepted, accepted + 1, tail))
         spent += costs.target(1 + tail + choice.k) + costs.draft(choice.drafter, choice.k)
         plain += costs.target(1 + tail) + accepted * costs.target(1)
     return spent, plain
@@ -174,7 +183,7 @@ MEASURED = [
     PassCosts({1: 58.0, 8: 120.0}, {"model": 30.0}),
     PassCosts({1: 3.0, 2: 3.0, 4: 3.05, 8: 3.1, 16: 3.3}, {"model": 0.4}, padded=True),
 ]
-OFFERS = [Offer("tail", 12, 2), Offer("n-gram", 8, 2), Offer("model", 15)]
+OFFERS = [offer("tail", 12, 2), offer("n-gram", 8, 2), offer("model", 15)]
 
 
 @pytest.mark.parametrize("costs", MEASURED, ids=["int8", "eager", "graphs"])
@@ -212,6 +221,6 @@ def test_text_that_repeats_itself_gets_faster(costs):
 
 
 def test_the_fixed_policy_takes_the_first_offer():
-    assert FixedPolicy(3).choose([Offer("a", 2), Offer("b", 9)], 0) == Choice("a", 2)
-    assert FixedPolicy(0).choose([Offer("a", 2)], 0) == NONE
+    assert FixedPolicy(3).choose([offer("a", 2), offer("b", 9)], 0) == Choice("a", 2)
+    assert FixedPolicy(0).choose([offer("a", 2)], 0) == NONE
     assert FixedPolicy(3).choose([], 0) == NONE
