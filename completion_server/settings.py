@@ -16,7 +16,9 @@ from completion_server.errors import SettingsError
 from completion_server.folders import config_folder
 from completion_server.pairs import N_GRAM, ModelRef
 
-Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64", "int8"]
+Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64", "int8", "fp8"]
+KvDtype = Literal["auto", "int8"]
+Switch = Literal["auto", "on", "off"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 MOST_BYTES = 2**50
@@ -68,6 +70,8 @@ class EngineSettings:
     draft: str | None = None
     device: str = "auto"  # auto, cpu, cuda or cuda:N
     dtype: Dtype = "auto"
+    kv_dtype: KvDtype = "auto"  # keys and values as wide as activations, or in 8 bits: room for twice the documents
+    static_passes: Switch = "auto"  # fixed shapes, on a GPU recorded as CUDA graphs; auto: on a GPU only
     context_tokens: int = 4096  # prompt and suggestion together; a model with fewer positions lowers it
     chunk_tokens: int = 0  # a prefill looks for cancels between two chunks of this many tokens; 0: by device
     kv_budget: MemoryBudget = field(default_factory=lambda: MemoryBudget(share=0.5))
@@ -236,6 +240,8 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "draft": (_text, "n-gram, embedded, a Hugging Face id, a folder or a .gguf file"),
     "device": (_device, "auto, cpu, cuda, cuda:N"),
     "dtype": (_one_of(Dtype), _names(Dtype)),
+    "kv_dtype": (_one_of(KvDtype), _names(KvDtype)),
+    "static_passes": (_one_of(Switch), _names(Switch)),
     "context_tokens": (_whole(128, 2**20), "a whole number from 128 to 1048576"),
     "chunk_tokens": (_whole(0, 2**20), "a whole number up to 1048576; 0 chooses by device"),
     "kv_budget": (_budget, 'a size ("2GiB") or a share of free memory ("0.5", "50%")'),

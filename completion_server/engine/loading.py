@@ -4,13 +4,15 @@ Everything slow happens here, so that the first request is as fast as the hundre
 sockets; progress goes to a callback.
 """
 
+import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from tokenizers import Tokenizer
 
 from completion_server import pairs, pull
+from completion_server.engine import fixed_shapes
 from completion_server.engine.continuation import Reach
 from completion_server.engine.costs import measure
 from completion_server.engine.engine import Engine
@@ -18,14 +20,17 @@ from completion_server.engine.job import Job
 from completion_server.engine.pair import DraftModelParts, LoadedPair
 from completion_server.errors import PairMismatch, SettingsError
 from completion_server.kv.slots import SlotTable
-from completion_server.models import loader
+from completion_server.models import formats, loader, vocabulary
 from completion_server.models.device import choose_arithmetic, choose_device, free_memory
 from completion_server.models.loader import LoadedModel, TokenizerFiles
+from completion_server.models.static import DRAFT, TARGET
 from completion_server.prompts import Layout, PromptBudget, detect
 from completion_server.protocol import Complete, Context, Limits
 from completion_server.settings import EngineSettings
 from completion_server.tokenization import TextTokenizer
 from speculative import AdaptivePolicy, FixedPolicy, TokenBytes
+
+log = logging.getLogger(__name__)
 
 Progress = Callable[[str, float], None]
 
@@ -43,6 +48,7 @@ def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> E
     if settings.threads:
         torch.set_num_threads(settings.threads)
     arithmetic = choose_arithmetic(settings.dtype, device)
+    fixed = fixed_shapes.wanted(settings, device, arithmetic)
     progress(f"loading {pair.target}", 0.05)
     target = loader.load(pull.locate(pair.target), device, arithmetic)
     draft = None
@@ -50,8 +56,15 @@ def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> E
         progress(f"loading {pair.draft}", 0.5)
         draft = loader.load(pull.locate(pair.draft), device, arithmetic)
         check_vocabularies(target.tokenizer, draft.tokenizer)
-    progress("measuring passes", 0.7)
-    loaded = assemble(pair, target, draft, settings)
+    if fixed:
+        target = fixed_shapes.fix(target, TARGET, settings)
+        draft = fixed_shapes.fix(draft, DRAFT, settings) if draft else None
+    lines = formats.table(target.decoder.model.config, device, arithmetic.name)
+    for line in lines.values():
+        log.info("%s", line)
+    loaded = assemble(pair, target, draft, settings, progress)
+    if arithmetic.name in lines:
+        loaded = replace(loaded, notes=(*loaded.notes, lines[arithmetic.name]))
     chunk = settings.chunk_tokens or CHUNK[device.type]
     progress("rehearsing", 0.9)
     _rehearse(Engine(loaded, chunk_tokens=chunk))
@@ -59,7 +72,13 @@ def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> E
     return Engine(loaded, chunk_tokens=chunk, reach=REACH[device.type] if settings.idle_continuation else None)
 
 
-def assemble(pair: pairs.Pair, target: LoadedModel, draft: LoadedModel | None, settings: EngineSettings) -> LoadedPair:
+def assemble(
+    pair: pairs.Pair,
+    target: LoadedModel,
+    draft: LoadedModel | None,
+    settings: EngineSettings,
+    progress: Progress = pull.silent,
+) -> LoadedPair:
     """Put loaded models together: memory within the budget, tokenizer, layout, measured costs."""
     text = TextTokenizer(
         Tokenizer.from_str(target.tokenizer.json),
@@ -70,12 +89,19 @@ def assemble(pair: pairs.Pair, target: LoadedModel, draft: LoadedModel | None, s
     context = min(settings.context_tokens, target.max_positions, draft.max_positions if draft else 1 << 30)
     sizes = _Sizes.fit(target, draft, context, settings)
     memory = target.decoder.memory(sizes.slots, context + SPARE)
+    fixed_shapes.prepare(target.decoder, memory, lambda share: progress("recording passes", 0.7 + 0.07 * share))
     draft_parts = None
     if draft is not None and pair.draft is not None:
         draft_memory = draft.decoder.memory(sizes.slots, context + SPARE)
+        fixed_shapes.prepare(
+            draft.decoder, draft_memory, lambda share: progress("recording passes", 0.77 + 0.07 * share)
+        )
         vocab = min(draft.tokenizer.real_size, target.tokenizer.real_size)
-        draft_parts = DraftModelParts(str(pair.draft), draft.decoder, draft_memory, vocab)
+        if draft.output_ids is not None:
+            vocabulary.check(draft.output_ids, target.tokenizer.real_size)
+        draft_parts = DraftModelParts(str(pair.draft), draft.decoder, draft_memory, vocab, draft.output_ids)
     layout = Layout(family, text)
+    progress("measuring passes", 0.85)
     costs = measure(target.decoder, memory, draft_parts)
     return LoadedPair(
         name=pair.name,
@@ -124,7 +150,7 @@ class _Sizes:
         """As many slots as were asked for, or as the memory budget allows; at least one."""
         per_slot = _slot_bytes(target, context) + (_slot_bytes(draft, context) if draft else 0)
         budget = settings.kv_budget.resolve(free_memory(target.decoder.device))
-        slots = min(settings.slots, budget // per_slot)
+        slots = min(settings.slots, budget // per_slot - fixed_shapes.spare_places(target.decoder))
         if slots < 1:
             raise SettingsError(
                 f"keys and values of one document of {context} tokens need {per_slot >> 20} MiB but the budget is "
@@ -134,8 +160,7 @@ class _Sizes:
 
 
 def _slot_bytes(model: LoadedModel, context: int) -> int:
-    decoder = model.decoder
-    return decoder.kv_shape.position_bytes(decoder.dtype) * (context + SPARE)
+    return fixed_shapes.slot_bytes(model.decoder, context + SPARE)
 
 
 def _rehearse(engine: Engine) -> None:

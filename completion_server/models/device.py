@@ -6,15 +6,20 @@ import torch
 
 from completion_server.errors import DeviceError, SettingsError
 from completion_server.models import int8
+from completion_server.models.narrow_weights import Form
 
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """`dtype` is that of activations, keys and values. With `int8` linear layers multiply in int8, see `int8`."""
+    """`dtype` is that of activations, keys and values. With `int8` linear layers multiply in int8, see `int8`.
+
+    `narrow` is how a GPU holds the weights of linear layers if not in `dtype`, see `narrow_weights`.
+    """
 
     name: str
     dtype: torch.dtype
     int8: bool = False
+    narrow: Form | None = None
 
 
 FLOAT64 = Arithmetic("float64", torch.float64)
@@ -22,8 +27,12 @@ FLOAT32 = Arithmetic("float32", torch.float32)
 BFLOAT16 = Arithmetic("bfloat16", torch.bfloat16)
 FLOAT16 = Arithmetic("float16", torch.float16)
 INT8 = Arithmetic("int8", torch.float32, int8=True)
+GPU_INT8 = Arithmetic("int8", torch.bfloat16, narrow="int8")
+GPU_FP8 = Arithmetic("fp8", torch.bfloat16, narrow="fp8")
 
+_FIRST_WITH_FP8 = (9, 0)  # with scales per row and channel
 _BY_NAME = {arithmetic.name: arithmetic for arithmetic in (FLOAT64, FLOAT32, BFLOAT16, FLOAT16, INT8)}
+_ON_GPU = {arithmetic.name: arithmetic for arithmetic in (GPU_INT8, GPU_FP8)}
 
 
 def choose_device(wanted: str) -> torch.device:
@@ -50,16 +59,20 @@ def choose_device(wanted: str) -> torch.device:
 def choose_arithmetic(wanted: str, device: torch.device) -> Arithmetic:
     """`auto` → bf16 on a GPU, int8 on a CPU that multiplies it in hardware, else fp32; any other name → that one.
 
-    Raises SettingsError for an unknown name and for int8 on a GPU.
+    Raises SettingsError for an unknown name, for fp8 on a CPU and for int8 or fp8 on a GPU that cannot multiply it.
     """
     if wanted == "auto":
         if device.type == "cuda":
             return BFLOAT16
         return INT8 if int8.is_fast_here() else FLOAT32
+    if wanted not in _BY_NAME and wanted not in _ON_GPU:
+        raise SettingsError(f"dtype is {wanted!r}; use auto, {', '.join({**_BY_NAME, **_ON_GPU})}")
+    if device.type == "cuda" and wanted in _ON_GPU:
+        if wanted == GPU_FP8.name and torch.cuda.get_device_capability(device) < _FIRST_WITH_FP8:
+            raise SettingsError("dtype fp8 needs a GPU of compute capability 9.0; use bfloat16 or int8")
+        return _ON_GPU[wanted]
     if wanted not in _BY_NAME:
-        raise SettingsError(f"dtype is {wanted!r}; use auto, {', '.join(_BY_NAME)}")
-    if wanted == INT8.name and device.type != "cpu":
-        raise SettingsError("dtype int8 is for CPUs; use auto or bfloat16 on a GPU")
+        raise SettingsError("dtype fp8 is for GPUs; use auto on a CPU")
     return _BY_NAME[wanted]
 
 

@@ -6,7 +6,7 @@ nothing of how a format is computed with (`narrow_weights`, `int8`).
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -17,7 +17,7 @@ from transformers import AutoModelForCausalLM, PreTrainedConfig
 BYTES: Mapping[str, float] = MappingProxyType(
     {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "int8": 1.0, "fp8": 1.0, "int4": 0.52}
 )
-"""Bytes per weight of the linear layers in the blocks. int4: groups of 128 with a 16-bit scale and a 4-bit zero point."""
+"""Bytes per weight of the linear layers in the blocks. int4: groups of 128 with a 16-bit scale and 4-bit zero."""
 
 OFFERED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"cuda": ("bfloat16", "int8", "fp8", "int4"), "cpu": ("float32", "bfloat16", "int8")}
@@ -51,7 +51,7 @@ class Weights:
 def count(config: PreTrainedConfig) -> Weights:
     """Count the weights of an architecture, without allocating any."""
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(config)
+        model = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
     embedding, head = model.get_input_embeddings().weight, model.get_output_embeddings().weight
     tied = head is embedding or bool(getattr(config.get_text_config(), "tie_word_embeddings", False))
     linear = sum(m.weight.numel() for m in model.modules() if isinstance(m, nn.Linear) and m.weight is not head)
@@ -69,10 +69,10 @@ def line(weights: Weights, form: str, bandwidth: float) -> str:
     )
 
 
-def table(weights: Weights, device: torch.device, bandwidth: float, also: Iterable[str] = ()) -> list[str]:
-    """A line for every format that can be had on the device, and for those in `also`."""
-    forms = [*OFFERED[device.type], *also]
-    return [line(weights, form, bandwidth) for form in dict.fromkeys(forms) if form in BYTES]
+def table(config: PreTrainedConfig, device: torch.device, *also: str) -> dict[str, str]:
+    """Format → line, for what can be had on the device and for those in `also` that are known. Takes a short copy."""
+    weights, bandwidth = count(config), measure_bandwidth(device)
+    return {form: line(weights, form, bandwidth) for form in (*OFFERED[device.type], *also) if form in BYTES}
 
 
 @torch.inference_mode()

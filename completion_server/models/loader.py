@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
 from completion_server.errors import ModelNotFound, UnsafeModel, UnsupportedModel
-from completion_server.models import int8
+from completion_server.models import int8, vocabulary
 from completion_server.models.decoder import Decoder, Feed
 from completion_server.models.device import Arithmetic
+from completion_server.models.narrow_weights import narrow
 
 _UNSTABLE_ROPE = ("dynamic", "longrope")  # angles that depend on the longest position in the batch
 
@@ -34,28 +36,36 @@ class TokenizerFiles:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
+    """`output_ids` (int64 `[V']`, ascending) are the tokens of the rows of a reduced output layer (`vocabulary`)."""
+
     decoder: Decoder
     tokenizer: TokenizerFiles
     max_positions: int
+    output_ids: Tensor | None = None
 
 
 def load(folder: Path, device: torch.device, arithmetic: Arithmetic) -> LoadedModel:
     """Load the model in `folder` for `device` and `arithmetic`, checked against the stock model.
 
-    Raises ModelNotFound, UnsafeModel or UnsupportedModel.
+    Raises ModelNotFound, UnsafeModel, UnsupportedModel, or PairMismatch for a bad map of a reduced output layer.
     """
     _check_files(folder)
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     tokenizer = _load_tokenizer(folder)
-    model = _load_model(folder, arithmetic)
-    model.to(device)  # type: ignore[arg-type]
+    output_ids = vocabulary.read(folder)
+    model = _load_model(folder, device, arithmetic, reduced=output_ids is not None)
+    if output_ids is not None:
+        vocabulary.fit_output(model, folder, output_ids)
+        output_ids = output_ids.to(device)
     decoder = wrap(model)
     if arithmetic.int8:  # after the comparison: that is about attention, and int8 is meant to differ a little
         int8.quantize(model)
         decoder.exact_rows = True
+    if arithmetic.narrow is not None and not _is_quantized(model):
+        narrow(model, arithmetic.narrow, model.get_output_embeddings())  # type: ignore[no-untyped-call]
     decoder.arithmetic = arithmetic.name
-    return LoadedModel(decoder, tokenizer, max_positions(model))
+    return LoadedModel(decoder, tokenizer, max_positions(model), output_ids)
 
 
 def wrap(model: PreTrainedModel) -> Decoder:
@@ -94,8 +104,13 @@ def _check_files(folder: Path) -> None:
         raise UnsafeModel(f"{folder} has no safetensors; Foretype loads no pickled weights")
 
 
-def _load_model(folder: Path, arithmetic: Arithmetic) -> PreTrainedModel:
-    """The stock model. A folder can hold anything, so whatever transformers throws at it becomes our error."""
+def _load_model(folder: Path, device: torch.device, arithmetic: Arithmetic, *, reduced: bool) -> PreTrainedModel:
+    """The stock model. A folder can hold anything, so whatever transformers throws at it becomes our error.
+
+    With `reduced` the output layer may have another size than config.json says. A checkpoint that is quantized (AWQ,
+    GPTQ, bitsandbytes) is put onto the device by whoever unpacks it.
+    """
+    place = {"device_map": {"": device}} if _says_quantized(folder) else {}
     try:
         loaded: Any = AutoModelForCausalLM.from_pretrained(
             folder,
@@ -104,17 +119,30 @@ def _load_model(folder: Path, arithmetic: Arithmetic) -> PreTrainedModel:
             trust_remote_code=False,
             local_files_only=True,
             output_loading_info=True,
+            ignore_mismatched_sizes=reduced,
+            **place,
         )
     except Exception as error:
         raise UnsupportedModel(f"transformers cannot load {folder.name}: {_first_line(error)}") from error
     model, report = loaded
-    lacking = len(report["missing_keys"]) + len(report["mismatched_keys"])
+    lacking = len(report["missing_keys"]) + max(0, len(report["mismatched_keys"]) - reduced)
     if lacking:
         raise UnsupportedModel(
             f"{folder.name} lacks {lacking} of the weights that its config.json asks for; pull or copy it anew"
         )
-    checked: PreTrainedModel = model
+    checked: PreTrainedModel = model if place else model.to(device)
     return checked
+
+
+def _says_quantized(folder: Path) -> bool:
+    try:
+        return "quantization_config" in json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False  # transformers will say what is wrong with it
+
+
+def _is_quantized(model: PreTrainedModel) -> bool:
+    return getattr(model, "hf_quantizer", None) is not None
 
 
 def _load_tokenizer(folder: Path) -> TokenizerFiles:

@@ -22,12 +22,15 @@ _LEAST_ROWS = 32  # of an int8 product on a GPU: more than 16
 class Fp8Linear(nn.Module):
     """x · Wᵀ + b with `x` `[…, in]` in bf16; `in` and `out` are multiples of 16 on a GPU."""
 
+    weight: Tensor  # [out, in]
+    scale: Tensor  # [1, out]
+
     def __init__(self, layer: nn.Linear) -> None:
         super().__init__()
         weight = layer.weight.detach().float()
         scale = weight.abs().amax(dim=1, keepdim=True).clamp_(min=_tiny()) / _FP8_MOST
         self.register_buffer("weight", (weight / scale).to(torch.float8_e4m3fn))
-        self.register_buffer("scale", scale.t().contiguous())  # [1, out]
+        self.register_buffer("scale", scale.t().contiguous())
         self.bias = layer.bias
 
     def forward(self, hidden: Tensor) -> Tensor:
@@ -43,6 +46,9 @@ class Fp8Linear(nn.Module):
 
 class Int8Linear(nn.Module):
     """x · Wᵀ + b with `x` `[…, in]`; `in` and `out` are multiples of 8 on a GPU. Sums of products are exact."""
+
+    weight: Tensor  # [out, in]
+    scale: Tensor  # [out]
 
     def __init__(self, layer: nn.Linear) -> None:
         super().__init__()

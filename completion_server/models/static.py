@@ -19,7 +19,7 @@ from transformers import PreTrainedModel
 
 from completion_server.errors import UnsupportedModel
 from completion_server.kv.memory import KvMemory
-from completion_server.kv.static_memory import StaticMemory
+from completion_server.kv.static_memory import StaticMemory, cells_for
 from completion_server.models import static_attention
 from completion_server.models.decoder import Decoder, Feed
 from completion_server.models.graphs import Graphs, Run
@@ -61,6 +61,14 @@ class StaticDecoder(Decoder):
         """Memory for `slots` sequences, and one place more. It is allocated at once: graphs must know where it is."""
         shape = self.kv_shape
         return StaticMemory(shape, slots, capacity, self.dtype, self.device, eight_bit=self._eight_bit)
+
+    def slot_bytes(self, capacity: int) -> int:
+        """Bytes of one place of such a memory."""
+        cells = cells_for(capacity)
+        if not self._eight_bit:
+            return self.kv_shape.position_bytes(self.dtype) * cells
+        scales = 2 * self.kv_shape.layers * self.kv_shape.kv_heads * self.dtype.itemsize
+        return (self.kv_shape.position_bytes(torch.int8) + scales) * cells
 
     def shapes(self, memory: StaticMemory) -> Iterator[PassShape]:
         """Every shape that a pass over `memory` can have; those of one narrow row first."""
