@@ -9,31 +9,31 @@ import argparse
 import json
 import statistics
 import sys
-import sysconfig
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from bench.driver import Decoded, Driver
+from bench.passes import measure_passes
 from bench.peers import Clock, Peer, make_peer
-from completion_server.engine.engine import Engine
-from completion_server.engine.job import Job
+from bench.percentiles import median, ratio, ratio_interval
+from bench.prompts import head, inside_a_line, unpredictable
+from bench.sources import FILES, standard_library
+from bench.stock import target_folder
 from completion_server.engine.loading import load_engine
 from completion_server.errors import ForetypeError, SettingsError
-from completion_server.protocol import Complete, Context, Decoding, EngineMessage, Limits, Result, Usage, Warm
+from completion_server.protocol import Usage
 from completion_server.settings import load
 
-FILES = (
-    *("argparse", "ast", "calendar", "configparser", "csv", "difflib"),
-    *("heapq", "pickle", "shlex", "statistics", "textwrap", "zipfile"),
-)
-CHARACTERS = 3_000  # of each file: the prompt
 TOKENS = 48
 COLD_TOKENS = 1_500
+ADVERSARIAL_TOKENS = 32
+ADVERSARIAL_ROUNDS = 3  # of each prompt
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,94 +56,89 @@ class _Bench:
     def __init__(self, options: argparse.Namespace, console: Console) -> None:
         self._options = options
         self._console = console
-        settings = load({"pair": options.pair, "dtype": options.dtype})
-        self._engine: Engine = load_engine(settings)
-        self._peers: dict[str, Peer] = {name: make_peer(name, settings) for name in options.peer}
-        self._requests = 0
+        self._settings = load({"pair": options.pair, "dtype": options.dtype})
+        self._threads = self._settings.threads or torch.get_num_threads()  # our passes will set their own
+        self._engine = load_engine(self._settings)
+        self._driver = Driver(self._engine)
+        self._peers: dict[str, Peer] = {name: make_peer(name, self._settings, self._threads) for name in options.peer}
+        self._drafted, self._alone = Clock(), Clock()
+        self._first_text: dict[str, list[float]] = {"warm": [], "inside_line": []}
+        self._usages: list[Usage] = []  # of drafting
+        self._same_tokens: dict[str, list[float]] = {name: [] for name in self._peers}
+        self._differing = 0
 
     def run(self) -> dict[str, Any]:
-        prompts = _read(self._options.files, self._options.prompts)
-        drafted, alone = Clock(), Clock()
-        same_tokens: dict[str, list[float]] = {name: [] for name in self._peers}
-        differing, usages = 0, []
+        options = self._options
+        prompts = _read(options.files, options.prompts)
+        adversarial = unpredictable(options.adversarial, seed=0)
         with Progress(console=self._console, transient=True, disable=not self._console.is_terminal) as progress:
-            task = progress.add_task("decoding", total=len(prompts))
-            for prompt in prompts:
-                usage, text = self._ours(prompt, alone, drafting=False)
-                other_usage, other = self._ours(prompt, drafted, drafting=True)
-                usages.append(other_usage)
-                differing += text != other
-                for name, peer in self._peers.items():
-                    tokens = peer.decode(prompt, max(1, usage.completion_tokens))
-                    same_tokens[name].append(_agreement(peer.encode(text), tokens))
+            task = progress.add_task("decoding", total=len(prompts) + len(adversarial))
+            times = []
+            for number, prompt in enumerate(prompts):
+                times.append(self._side_by_side(prompt, number))
                 progress.advance(task)
-            for number in range(self._options.cold):
-                text = f"# {number}\n" + "\n".join(prompts)
-                drafted.cold_ttft_ms.append(self._cold(text))
-                for peer in self._peers.values():
-                    peer.cold(text, COLD_TOKENS)
-        return self._report(drafted, alone, differing, usages, same_tokens)
+            hard = []
+            for prompt in adversarial:
+                hard += [self._ours(prompt, ADVERSARIAL_TOKENS, turn)[1] for turn in range(ADVERSARIAL_ROUNDS)]
+                progress.advance(task)
+            self._cold("\n".join(prompts))
+        return self._report(times, hard)
 
-    def _ours(self, prompt: str, clock: Clock, *, drafting: bool) -> tuple[Usage, str]:
-        """Decode warm; the engine remembers nothing of it but keys and values."""
-        context = Context("bench", 1, prompt, "\n", language="python")
-        self._ask(Warm(self._next(), context))
-        began = time.perf_counter()
-        result = self._ask(
-            Complete(self._next(), context, Limits(self._options.tokens, 10_000), Decoding(drafting=drafting))
-        )
-        clock.add(result.usage.completion_tokens, time.perf_counter() - began)
-        clock.warm_ttft_ms.append(result.usage.ttft_ms)
-        self._engine.disconnect(0)
-        return result.usage, result.text
+    def _side_by_side(self, prompt: str, number: int) -> tuple[float, float]:
+        """The same prompt by the target alone, with drafts and by all peers, and its first token inside a line."""
+        (alone, drafted), seconds = self._ours(prompt, self._options.tokens, number)
+        self._alone.add(alone.usage.completion_tokens, alone.seconds)
+        self._drafted.add(drafted.usage.completion_tokens, drafted.seconds)
+        self._usages.append(drafted.usage)
+        self._take_first("warm", drafted.usage, self._drafted.warm_ttft_ms)
+        inside = inside_a_line(prompt)
+        self._take_first("inside_line", self._driver.decode(inside, 2).usage, self._drafted.inside_line_ttft_ms)
+        for name, peer in self._peers.items():
+            tokens = peer.decode(prompt, max(1, alone.usage.completion_tokens))
+            self._same_tokens[name].append(_agreement(peer.encode(alone.text), tokens))
+            peer.first(inside)
+        return seconds
 
-    def _cold(self, text: str) -> float:
-        """Milliseconds to the first token of a prompt of about `COLD_TOKENS` tokens that was never seen."""
-        self._engine.pair.slots.clear()
-        characters = len(self._engine.pair.text.decode(self._engine.pair.text.encode(text)[:COLD_TOKENS]))
-        context = Context("cold", 1, text[:characters], "", language="python")
-        result = self._ask(Complete(self._next(), context, Limits(1, 1)))
-        self._engine.disconnect(0)
-        return result.usage.ttft_ms
+    def _ours(self, prompt: str, tokens: int, number: int) -> tuple[tuple[Decoded, Decoded], tuple[float, float]]:
+        """The target alone and with drafts, in an order that turns with `number`; and the seconds of both."""
+        found = {}
+        for drafting in (False, True) if number % 2 == 0 else (True, False):
+            found[drafting] = self._driver.decode(prompt, tokens, drafting=drafting)
+        self._differing += found[False].text != found[True].text
+        return (found[False], found[True]), (found[False].seconds, found[True].seconds)
 
-    def _ask(self, request: Complete | Warm) -> Any:
-        replies: list[EngineMessage] = []
-        self._engine.add(Job(request.id, 0, request, time.perf_counter(), replies.append, on_close=lambda _: True))
-        while self._engine.busy:
-            self._engine.step()
-        if isinstance(request, Complete) and not isinstance(replies[-1], Result):
-            raise ForetypeError(f"the engine answered with {type(replies[-1]).__name__}")
-        return replies[-1]
+    def _take_first(self, name: str, usage: Usage, times: list[float]) -> None:
+        times.append(usage.first_tokens_ms)
+        self._first_text[name].append(usage.ttft_ms)
 
-    def _next(self) -> int:
-        self._requests += 1
-        return self._requests
+    def _cold(self, text: str) -> None:
+        for number in range(self._options.cold):
+            cold = f"# {number}\n{text}"
+            self._drafted.cold_ttft_ms.append(self._driver.cold(cold, COLD_TOKENS).first_tokens_ms)
+            for peer in self._peers.values():
+                peer.cold(cold, COLD_TOKENS)
 
-    def _report(
-        self,
-        with_drafts: Clock,
-        without: Clock,
-        differing: int,
-        usages: Sequence[Usage],
-        same_tokens: dict[str, list[float]],
-    ) -> dict[str, Any]:
-        pair = self._engine.pair
-        ours, alone = with_drafts.summary(), without.summary()
+    def _report(self, times: list[tuple[float, float]], hard: list[tuple[float, float]]) -> dict[str, Any]:
+        pair, usages = self._engine.pair, self._usages
+        ours, alone = self._drafted.summary(), self._alone.summary()
         peers = {
-            name: {**peer.summary(), "same_tokens": round(statistics.mean(same_tokens[name]), 4)}
+            name: {**peer.summary(), "same_tokens": round(statistics.mean(self._same_tokens[name]), 4)}
             for name, peer in self._peers.items()
         }
         drafted, accepted = sum(u.drafted_tokens for u in usages), sum(u.accepted_tokens for u in usages)
         return {
             "pass_ms": {str(width): round(ms, 2) for width, ms in pair.costs.target_ms.items()},
+            **self._passes(),
             **ours,
+            **{f"{name}_first_text_ms": median(found) for name, found in self._first_text.items()},
             "tokens_per_s_target_only": alone["tokens_per_s"],
-            "speedup_by_drafting": _ratio(ours["tokens_per_s"], alone["tokens_per_s"]),
-            "differing_texts": differing,
-            "draft_acceptance_rate": _ratio(accepted, drafted),
-            "acceptance_length": _ratio(sum(u.completion_tokens for u in usages), sum(u.target_passes for u in usages)),
+            "speedup_by_drafting": _speedup(times),
+            "adversarial": _speedup(hard),
+            "differing_texts": self._differing,
+            "draft_acceptance_rate": ratio(accepted, drafted),
+            "acceptance_length": ratio(sum(u.completion_tokens for u in usages), sum(u.target_passes for u in usages)),
             "peers": peers,
-            "ratios": {name: {key: _ratio(ours[key], values[key]) for key in ours} for name, values in peers.items()},
+            "ratios": {name: {key: _over(ours[key], theirs[key]) for key in ours} for name, theirs in peers.items()},
             "pair": pair.name,
             "dtype": pair.target.arithmetic,
             "device": str(pair.target.device),
@@ -151,22 +146,29 @@ class _Bench:
             "tokens": self._options.tokens,
         }
 
+    def _passes(self) -> dict[str, Any]:
+        repeats = self._options.passes
+        if not repeats:
+            return {}
+        engine, folder = self._engine, target_folder(self._settings)
+        return measure_passes(engine.pair, engine.chunk_tokens, folder, self._threads, repeats)
+
+
+def _speedup(times: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """Seconds of the target alone ÷ seconds with drafts: tokens per second with drafts ÷ without."""
+    if not times:
+        return {}
+    alone, drafted = (sum(column) for column in zip(*times, strict=True))
+    return {"tokens_per_s_ratio": ratio(alone, drafted), "interval": list(ratio_interval(times)), "runs": len(times)}
+
 
 def _read(patterns: Sequence[str], count: int) -> list[str]:
-    if patterns:
-        paths = [path for pattern in patterns for path in sorted(Path().glob(pattern))]
-    else:
-        library = Path(sysconfig.get_paths()["stdlib"])
-        paths = [library / f"{name}.py" for name in FILES]
-    texts = [_head(path.read_text(encoding="utf-8")) for path in paths if path.is_file()]
+    named = [path for pattern in patterns for path in sorted(Path().glob(pattern))]
+    paths = named if patterns else standard_library()
+    texts = [head(path.read_text(encoding="utf-8")) for path in paths if path.is_file()]
     if not texts:
         raise SettingsError("no files to take prompts from; name some with --files")
     return texts[:count]
-
-
-def _head(text: str) -> str:
-    """Whole lines, about `CHARACTERS` long."""
-    return text[: text.rfind("\n", 0, CHARACTERS) + 1]
 
 
 def _agreement(ours: Sequence[int], theirs: Sequence[int]) -> float:
@@ -175,8 +177,8 @@ def _agreement(ours: Sequence[int], theirs: Sequence[int]) -> float:
     return same / max(len(ours), len(theirs), 1)
 
 
-def _ratio(ours: float | None, theirs: float | None) -> float | None:
-    return round(ours / theirs, 4) if ours is not None and theirs else None
+def _over(ours: float | None, theirs: float | None) -> float | None:
+    return None if ours is None or theirs is None else ratio(ours, theirs)
 
 
 def _table(result: dict[str, Any]) -> Table:
@@ -199,6 +201,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--prompts", type=int, default=len(FILES), metavar="N")
     parser.add_argument("--tokens", type=int, default=TOKENS, metavar="N", help="at most, per prompt")
     parser.add_argument("--cold", type=int, default=3, metavar="N", help="cold prompts")
+    parser.add_argument("--adversarial", type=int, default=6, metavar="N", help="prompts that no n-gram can continue")
+    parser.add_argument("--passes", type=int, default=7, metavar="N", help="passes beside the stock model's; 0: none")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 

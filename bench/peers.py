@@ -5,7 +5,6 @@ of our engine but where the weights lie.
 """
 
 import copy
-import inspect
 import json
 import time
 import urllib.request
@@ -14,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoTokenizer
 
 from bench.percentiles import median
-from completion_server import pairs, pull
+from bench.stock import cache_argument, cache_of, load_stock, pair_of
+from completion_server import pull
 from completion_server.errors import SettingsError
 from completion_server.settings import EngineSettings
 
@@ -28,22 +28,26 @@ class Peer(Protocol):
     def decode(self, prompt: str, count: int) -> list[int]:
         """Decode `count` tokens behind `prompt`, whose cache is warm, and write down how long it took."""
 
+    def first(self, prompt: str) -> None:
+        """The first token behind `prompt`, which ends inside a line and whose cache is warm."""
+
     def cold(self, text: str, tokens: int) -> None:
         """The first token behind the first `tokens` tokens of `text`, nothing cached."""
 
     def encode(self, text: str) -> list[int]: ...
 
     def summary(self) -> dict[str, Any]:
-        """`tokens_per_s`, `warm_ttft_ms`, `cold_ttft_ms`, and by which mode."""
+        """What `Clock.summary` gives, and by which mode."""
 
 
 @dataclass
 class Clock:
-    """Totals of one way of decoding."""
+    """Totals of one way of decoding. Times of first tokens: behind whole lines, inside a line, nothing cached."""
 
     tokens: int = 0
     seconds: float = 0.0
     warm_ttft_ms: list[float] = field(default_factory=list)
+    inside_line_ttft_ms: list[float] = field(default_factory=list)
     cold_ttft_ms: list[float] = field(default_factory=list)
 
     @property
@@ -58,14 +62,18 @@ class Clock:
         return {
             "tokens_per_s": round(self.tokens_per_s, 2),
             "warm_ttft_ms": median(self.warm_ttft_ms),
+            "inside_line_ttft_ms": median(self.inside_line_ttft_ms),
             "cold_ttft_ms": median(self.cold_ttft_ms),
         }
 
 
-def make_peer(name: str, settings: EngineSettings) -> Peer:
-    """`transformers` on the target of the pair in `settings`, or the server at a URL. Raises SettingsError."""
+def make_peer(name: str, settings: EngineSettings, threads: int) -> Peer:
+    """`transformers` on the target of the pair in `settings` with so many threads, or the server at a URL.
+
+    Raises SettingsError.
+    """
     if name == "transformers":
-        return TransformersPeer(settings)
+        return TransformersPeer(settings, threads)
     if name.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")):
         return LlamaServerPeer(name.rstrip("/"))
     raise SettingsError(f"{name!r} is no peer: give transformers, or the URL of a llama.cpp server on this machine")
@@ -74,17 +82,18 @@ def make_peer(name: str, settings: EngineSettings) -> Peer:
 class TransformersPeer:
     """`generate` in fp32: plain, with prompt lookup, and assisted where the pair has a draft model."""
 
-    def __init__(self, settings: EngineSettings) -> None:
-        pair = pairs.choose(pairs.load_pairs(), settings.pair, settings.target, settings.draft)
+    def __init__(self, settings: EngineSettings, threads: int) -> None:
+        pair = pair_of(settings)
         folder = pull.locate(pair.target)
-        self._model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+        self._model = load_stock(folder)
         self._tokenizer = AutoTokenizer.from_pretrained(folder)
+        self._threads = threads
         self._modes: dict[str, dict[str, Any]] = {
             "plain": {},
             "prompt-lookup": {"prompt_lookup_num_tokens": LOOKUP_TOKENS},
         }
         if pair.draft is not None:
-            draft = AutoModelForCausalLM.from_pretrained(pull.locate(pair.draft), dtype=torch.float32).eval()
+            draft = load_stock(pull.locate(pair.draft))
             self._modes["assisted"] = {"assistant_model": draft}
         self._clocks = {mode: Clock() for mode in self._modes}
 
@@ -106,6 +115,14 @@ class TransformersPeer:
         return outputs["plain"]
 
     @torch.inference_mode()
+    def first(self, prompt: str) -> None:
+        ids = self.encode(prompt)
+        cache = self._cache(ids[:-1])
+        for mode, options in self._modes.items():
+            _, seconds = self._generate(ids, 1, cache, options)
+            self._clocks[mode].inside_line_ttft_ms.append(1e3 * seconds)
+
+    @torch.inference_mode()
     def cold(self, text: str, tokens: int) -> None:
         _, seconds = self._generate(self.encode(text)[:tokens], 1, None, {})
         for clock in self._clocks.values():
@@ -117,13 +134,14 @@ class TransformersPeer:
         return {**self._clocks[best].summary(), "mode": best, "tokens_per_s_by_mode": by_mode}
 
     def _cache(self, ids: Sequence[int]) -> Any:
-        output = self._model(torch.tensor([ids]), use_cache=True)
-        return getattr(output, "cache", None) or output.past_key_values  # renamed in transformers 5.2x
+        torch.set_num_threads(self._threads)  # our passes set their own
+        return cache_of(self._model(torch.tensor([ids]), use_cache=True))
 
     def _generate(self, ids: Sequence[int], count: int, cache: Any, options: dict[str, Any]) -> tuple[list[int], float]:
         """Token ids and seconds. The cache is copied before the clock starts: `generate` writes into it."""
         if cache is not None:
-            options = {**options, self._cache_name: copy.deepcopy(cache)}
+            options = {**options, cache_argument(self._model): copy.deepcopy(cache)}
+        torch.set_num_threads(self._threads)
         prompt = torch.tensor([ids])
         began = time.perf_counter()
         output = self._model.generate(
@@ -137,49 +155,56 @@ class TransformersPeer:
         )
         return output[0, len(ids) :].tolist(), time.perf_counter() - began
 
-    @property
-    def _cache_name(self) -> str:
-        parameters = inspect.signature(self._model.forward).parameters
-        return "cache" if "cache" in parameters else "past_key_values"
-
 
 class LlamaServerPeer:
-    """A llama.cpp server: `/completion` with `cache_prompt`."""
+    """A llama.cpp server: `/tokenize`, and `/completion` with `cache_prompt` on token ids.
+
+    `ignore_eos` makes it decode as many tokens as it is asked for; the ids that it returns are what is counted.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._clock = Clock()
 
     def encode(self, text: str) -> list[int]:
-        ids: list[int] = self._post("/tokenize", {"content": text})["tokens"]
+        ids: list[int] = self._post("/tokenize", {"content": text, "add_special": False})["tokens"]
         return ids
 
     def decode(self, prompt: str, count: int) -> list[int]:
-        self._complete(prompt, 1)
-        _, first = self._complete(prompt, 1)
-        self._clock.warm_ttft_ms.append(1e3 * first)
-        reply, seconds = self._complete(prompt, count)
-        self._clock.add(count, seconds)
-        return self.encode(reply["content"])
+        ids = self.encode(prompt)
+        self._clock.warm_ttft_ms.append(self._warm_first(ids))
+        tokens, seconds = self._complete(ids, count)
+        self._clock.add(len(tokens), seconds)
+        return tokens
+
+    def first(self, prompt: str) -> None:
+        self._clock.inside_line_ttft_ms.append(self._warm_first(self.encode(prompt)))
 
     def cold(self, text: str, tokens: int) -> None:
-        ids = self.encode(text)[:tokens]
-        _, seconds = self._complete(ids, 1, cache_prompt=False)
+        _, seconds = self._complete(self.encode(text)[:tokens], 1, cache_prompt=False)
         self._clock.cold_ttft_ms.append(1e3 * seconds)
 
     def summary(self) -> dict[str, Any]:
         return self._clock.summary()
 
-    def _complete(self, prompt: str | list[int], count: int, *, cache_prompt: bool = True) -> tuple[Any, float]:
+    def _warm_first(self, ids: list[int]) -> float:
+        self._complete(ids, 1)
+        _, seconds = self._complete(ids, 1)
+        return 1e3 * seconds
+
+    def _complete(self, ids: list[int], count: int, *, cache_prompt: bool = True) -> tuple[list[int], float]:
+        """Token ids and seconds."""
         body = {
-            "prompt": prompt,
+            "prompt": ids,
             "n_predict": count,
             "temperature": 0.0,
             "cache_prompt": cache_prompt,
             "ignore_eos": True,
+            "return_tokens": True,
         }
         began = time.perf_counter()
-        return self._post("/completion", body), time.perf_counter() - began
+        reply = self._post("/completion", body)
+        return reply["tokens"], time.perf_counter() - began
 
     def _post(self, path: str, body: dict[str, Any]) -> Any:
         request = urllib.request.Request(  # noqa: S310 (http to this machine, checked by `make_peer`)

@@ -15,16 +15,19 @@ from bench.typist import Session, Source, session_at
 NEAR = 245  # lines on each side of the cursor that documents of every length have: more than a prompt takes
 _LEAST = 4 * NEAR  # lines of text to choose a place in
 _BLOCK = re.compile(r"(?<=\n)(?=\S)")
-_LINE = re.compile(r"^[ \t]+(?=\S)", re.MULTILINE)
+_STATEMENT = re.compile(r"^[ \t]+(?=(?:if|for|while|return) )", re.MULTILINE)  # rare at line starts in prose
 
 
 def middle(sources: Sequence[Source], keys: int) -> Session:
-    """The place behind the indentation of a line in the middle of all `sources`, one behind the other."""
+    """The place in front of a statement, about in the middle of all `sources`, one behind the other.
+
+    Raises ValueError if there is none.
+    """
     text = "\n".join(source.text for source in sources) + "\n"
     text *= 1 + _LEAST // (text.count("\n") or 1)
-    found = _LINE.search(text, len(text) // 2)
+    found = _STATEMENT.search(text, len(text) // 2)
     if found is None:
-        raise ValueError("there is no indented line in the second half of the text")
+        raise ValueError("there is no Python statement in the second half of the text")
     return session_at(Source(Path("place.py"), text), found.end(), keys)
 
 

@@ -16,6 +16,8 @@ COMMANDS = {
     "replay": "python -m bench.replay --pair embedded --files STDLIB/textwrap.py --files STDLIB/shlex.py --keys 500 "
     "--seed 11 --json",
     "engine": "python -m bench.engine --pair embedded --peer transformers --json",
+    "scale": "python -m bench.scale --pair embedded --json",
+    "arithmetic": "python -m bench.arithmetic --pair embedded --json",
     "lossless-tiny": "python -m bench.lossless --prompts 2000 --json",
     "lossless-embedded": "python -m bench.lossless --pair embedded --prompts 200 --tokens 6 --rows 40 --k 4 --json",
 }
@@ -48,10 +50,14 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 def _cell(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {_cell(item)}" for key, item in value.items())
+        return "; ".join(f"{key}: {_nested(item)}" for key, item in value.items())
     if isinstance(value, list):
         return ", ".join(map(_cell, value))
     return "–" if value is None else str(value)
+
+
+def _nested(value: Any) -> str:
+    return f"({_cell(value)})" if isinstance(value, Mapping) else _cell(value)
 
 
 def _machine() -> dict[str, Any]:

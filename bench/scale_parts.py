@@ -131,7 +131,7 @@ class Parts:
         writer = Writer(editor, self._session("calibration", _CALIBRATION), "calibration.py")
         key = await writer.key()
         writer.close()
-        return _CALIBRATION / max(1, key.trace["prompt_tokens"])
+        return _CALIBRATION / max(1, int(key.trace["prompt_tokens"]))
 
     async def _ask_cold(self, editor: HeadlessEditor, title: str, length: int) -> Keystroke:
         writer = Writer(editor, self._session(f"cold {title}", length), f"cold_{title.replace(' ', '_')}.py")

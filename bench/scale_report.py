@@ -55,9 +55,11 @@ def reached(found: Mapping[str, Keys]) -> dict[str, Keys]:
 
 def cold_beside_warm(found: Beside) -> dict[str, Any]:
     """What a warm key waits for longer, key by key, in milliseconds and in chunks of the cold prompt."""
-    whole = median([beside.key_ms - alone.key_ms for alone, beside in found.pairs])
-    first = median([b.trace["first_tokens_ms"] - a.trace["first_tokens_ms"] for a, b in found.pairs])
-    chunk = median([key.trace["first_tokens_ms"] / (1 + key.trace["prefill_passes"]) for key in found.cold])
+    pairs = [pair for pair in found.pairs if all(key.by_engine for key in pair)]
+    whole = median([beside.key_ms - alone.key_ms for alone, beside in pairs])
+    first = median([b.trace["first_tokens_ms"] - a.trace["first_tokens_ms"] for a, b in pairs])
+    cold = [key.trace for key in found.cold if key.by_engine]
+    chunk = median([trace["first_tokens_ms"] / (1 + trace["prefill_passes"]) for trace in cold])
     return {
         "alone": figures([alone for alone, _ in found.pairs]),
         "beside": figures([beside for _, beside in found.pairs]),
@@ -71,15 +73,16 @@ def cold_beside_warm(found: Beside) -> dict[str, Any]:
 def ratios(parts: Mapping[str, Any]) -> dict[str, float | None]:
     """Those of `BARS` whose part is in `parts`."""
     found: dict[str, float | None] = {}
-    if sizes := parts.get("by_file_lines"):
-        p50 = [_p50(size) for size in sizes.values()]
-        found["file_lines"] = _over(max(p50, default=None), min(p50, default=None))
-    if sizes := parts.get("by_context_tokens"):
-        ordered = [_p50(sizes[size]) for size in sorted(sizes, key=int)]
-        found["context_tokens"] = _over(ordered[-1], ordered[0])
-    if sizes := parts.get("by_editors"):
-        most, one = (sizes[size]["p95_of_each"] for size in (max(sizes, key=int), min(sizes, key=int)))
-        found["editors"] = _over(max(most), one[0])
+    if "by_file_lines" in parts:
+        p50 = _p50s(parts["by_file_lines"])
+        found["file_lines"] = _over(max(p50), min(p50)) if len(p50) > 1 else None
+    if "by_context_tokens" in parts:
+        p50 = _p50s(parts["by_context_tokens"])
+        found["context_tokens"] = _over(p50[-1], p50[0]) if len(p50) > 1 else None
+    if "by_editors" in parts:
+        sizes = parts["by_editors"]
+        most, one = ([p95 for p95 in sizes[size]["p95_of_each"] if p95] for size in (max(sizes, key=int), "1"))
+        found["editors"] = _over(max(most), one[0]) if most and one else None
     if cold := parts.get("cold_beside_warm"):
         found["cold_beside_warm"] = cold["delay_chunks"]["first_tokens"]
     return found
@@ -102,8 +105,10 @@ def _of(keys: Keys, field: str) -> dict[str, float | None]:
     return summary([key.trace[field] for key in keys])
 
 
-def _p50(size: Mapping[str, Any]) -> Any:
-    return size["keystroke_to_suggestion_ms"]["p50"]
+def _p50s(sizes: Mapping[str, Any]) -> list[float]:
+    """In the order of the sizes; those where the engine answered nothing are left out."""
+    found = [sizes[size]["keystroke_to_suggestion_ms"]["p50"] for size in sorted(sizes, key=int)]
+    return [p50 for p50 in found if p50 is not None]
 
 
 def _p95(keys: Keys) -> Any:

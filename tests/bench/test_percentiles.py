@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.percentiles import percentile, ratio, summary
+from bench.percentiles import percentile, ratio, ratio_interval, summary
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,18 @@ def test_without_values_there_is_none():
 
 def test_ratio():
     assert ratio(1, 3) == 0.3333
+
+
+def test_an_interval_holds_the_ratio_and_narrows():
+    few, many = ([(1.0, 2.0), (3.0, 2.0)] * count for count in (4, 100))
+    wide, narrow = ratio_interval(few), ratio_interval(many)
+    assert 0.5 <= wide[0] < narrow[0] < 1.0 < narrow[1] < wide[1] <= 1.5
+
+
+def test_an_interval_of_equal_ratios_is_one_point():
+    assert ratio_interval([(1.0, 2.0), (3.0, 6.0)]) == (0.5, 0.5)
+
+
+def test_without_pairs_there_is_no_interval():
+    with pytest.raises(ValueError, match="no pairs"):
+        ratio_interval([])

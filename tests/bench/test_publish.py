@@ -8,9 +8,15 @@ from bench import publish
 def test_a_page_by_hand():
     lines = list(publish.page({"engine": {"tokens_per_s": 12.5, "peers": {"a": {"x": None}}, "k": [0, 1]}}))
     assert "| tokens_per_s | 12.5 |" in lines
-    assert "| peers | a: x: – |" in lines
+    assert "| peers | a: (x: –) |" in lines
     assert "| k | 0, 1 |" in lines
     assert any(line.startswith("    python -m bench.engine") for line in lines)
+
+
+def test_sizes_within_sizes_can_be_told_apart():
+    figures = {"500": {"ttft_ms": {"p50": 1.5, "p95": 2.5}, "keys": 30}, "5000": {"keys": 30}}
+    lines = list(publish.page({"scale": {"by_file_lines": figures}}))
+    assert "| by_file_lines | 500: (ttft_ms: (p50: 1.5; p95: 2.5); keys: 30); 5000: (keys: 30) |" in lines
 
 
 def test_the_committed_page_is_up_to_date():
