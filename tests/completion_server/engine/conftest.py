@@ -6,13 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+import torch
 from tokenizers import Tokenizer
 
+from completion_server.engine.continuation import Reach
 from completion_server.engine.engine import Engine
 from completion_server.engine.job import Job
 from completion_server.engine.loading import assemble
 from completion_server.engine.pair import LoadedPair
 from completion_server.kv.slots import SlotTable
+from completion_server.models.int8 import quantize
 from completion_server.models.tiny import tiny_model, tiny_tokenizer
 from completion_server.pairs import ModelRef, Pair
 from completion_server.protocol import (
@@ -90,6 +93,13 @@ class Driver:
         while self.engine.busy:
             self.engine.step()
 
+    def rest(self) -> int:
+        """Let the engine be idle until it has nothing left to continue; returns how many passes that took."""
+        passes = self.engine.pair.target.passes
+        while self.engine.rest_s is not None:
+            self.engine.step()
+        return self.engine.pair.target.passes - passes
+
     def ask(self, before: str, after: str = "", **options: Any) -> Result:
         asked = self.submit(before, after, **options)
         self.run()
@@ -129,11 +139,16 @@ def load_tiny(tokenizer: Tokenizer) -> Callable[..., LoadedPair]:
         architecture: str = "llama",
         draft_seed: int = 2,
         draft_layers: int = 1,
+        int8: bool = False,
     ) -> LoadedPair:
         tokens = tiny_tokenizer(fim=True) if fim else tokenizer
         named = (*drafters, "model") if draft else drafters
         pair = Pair("tiny", FOLDER, FOLDER if draft else None, named, healing=healing)
-        target = tiny_model(tokens, seed=1, padded_to=padded_to, architecture=architecture)
+        dtype = torch.float32 if int8 else torch.float64
+        target = tiny_model(tokens, seed=1, padded_to=padded_to, architecture=architecture, dtype=dtype)
+        if int8:
+            quantize(target.decoder.model)
+            target.decoder.exact_rows = True
         small = tiny_model(tokens, seed=draft_seed, layers=draft_layers, padded_to=draft_padded_to) if draft else None
         settings = EngineSettings(slots=slots, context_tokens=context, kv_budget=MemoryBudget(bytes=1 << 28))
         return assemble(pair, target, small, settings)
@@ -145,7 +160,7 @@ def load_tiny(tokenizer: Tokenizer) -> Callable[..., LoadedPair]:
 def make_driver(load_tiny: Callable[..., LoadedPair]) -> MakeDriver:
     """`make_driver(draft=True, chunk=…, policy=…)`: every call is a fresh engine with the same weights."""
 
-    def make(*, chunk: int = 16, policy: Policy | None = None, **options: Any) -> Driver:
+    def make(*, chunk: int = 16, policy: Policy | None = None, reach: Reach | None = None, **options: Any) -> Driver:
         loaded = load_tiny(**options)
         count, capacity = len(loaded.slots.slots), loaded.memory.capacity
         draft = loaded.draft
@@ -156,7 +171,7 @@ def make_driver(load_tiny: Callable[..., LoadedPair]) -> MakeDriver:
             draft=replace(draft, memory=draft.decoder.memory(count, capacity)) if draft else None,
             policy=policy or AdaptivePolicy(loaded.costs),
         )
-        driver = Driver(Engine(fresh, chunk_tokens=chunk))
+        driver = Driver(Engine(fresh, chunk_tokens=chunk, reach=reach))
         driver.poison_stale()
         return driver
 

@@ -1,10 +1,12 @@
 """The book-keeping of slots, by example and against random operations."""
 
 import random
+from collections.abc import Callable
 
 import pytest
 
-from completion_server.kv.slots import Row, SlotTable
+from completion_server.kv.slots import Lease, Row, Slot, SlotTable
+from completion_server.prefix import common_prefix
 
 
 def fill(table: SlotTable, owner: int, tokens: list[int]) -> int:
@@ -91,26 +93,114 @@ def test_no_slot_left_is_an_error_that_can_be_asked_about_first() -> None:
         table.acquire(2, [1])
 
 
-def test_thirty_thousand_random_operations_keep_the_books_straight() -> None:
-    """Every lease claims exactly the tokens that its source really had computed at those positions."""
-    rng = random.Random(5)
-    table = SlotTable(slots=4, capacity=24)
-    memory: dict[int, list[int]] = {i: [] for i in range(4)}  # what an engine would have written, stale ends included
-    owned: dict[int, tuple[int, list[int]]] = {}
-    for owner in range(30_000):
-        if owned and (not table.can_acquire() or rng.random() < 0.5):
-            index, rest = owned.pop(rng.choice(list(owned)))
-            slot = table.slots[index]
-            done = rest[: rng.randint(0, len(rest))]  # a cancel may come after any token
-            memory[index][len(slot.target) : len(slot.target) + len(done)] = done
-            slot.target.append(done)
-            table.release(slot)
-        else:
-            tokens = [rng.randint(0, 1) for _ in range(rng.randint(1, 24))]
-            lease = table.acquire(owner, tokens)
-            assert lease.cached < len(tokens)
-            source = lease.slot.index if lease.copy_from is None else lease.copy_from
-            assert memory[source][: lease.cached] == tokens[: lease.cached] == lease.slot.target.tokens
-            memory[lease.slot.index][: lease.cached] = tokens[: lease.cached]
-            owned[owner] = (lease.slot.index, tokens[lease.cached :])
+def test_nobody_owns_a_slot_while_the_engine_is_idle() -> None:
+    table = SlotTable(slots=2, capacity=4)
+    lease = table.acquire(7, [1, 2])
+    table.check_integrity()
+    table.check_integrity(owners=[7])
+    with pytest.raises(AssertionError, match="own slots"):
+        table.check_integrity(owners=())
+    table.release(lease.slot)
+    table.check_integrity(owners=())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "what"),
+    [
+        (lambda slots: setattr(slots[1], "owner", slots[0].owner), "two slots"),
+        (lambda slots: slots.reverse(), "order"),
+        (lambda slots: setattr(slots[1].target, "tokens", slots[0].target.tokens), "share one list"),
+        (lambda slots: slots[0].draft.tokens.extend([0] * 9), "holds"),
+        (lambda slots: setattr(slots[1], "used_at", slots[0].used_at), "one order"),
+        (lambda slots: setattr(slots[2], "used_at", 99), "one order"),
+        (lambda slots: slots[2].target.tokens.append(1), "never leased"),
+    ],
+)
+def test_books_that_contradict_themselves_are_found(spoil: Callable[[list[Slot]], None], what: str) -> None:
+    table = SlotTable(slots=3, capacity=4)
+    for owner in (1, 2):
+        table.acquire(owner, [owner, 2])
+    table.check_integrity()
+    spoil(table.slots)
+    with pytest.raises(AssertionError, match=what):
         table.check_integrity()
+
+
+class Model:
+    """The simplest thing that a slot table could be: what was written where, who is where, and who came last."""
+
+    def __init__(self, slots: int) -> None:
+        self.written: list[list[int]] = [[] for _ in range(slots)]  # the tensors, stale ends included
+        self.valid: list[int] = [0] * slots
+        self.owner: list[int | None] = [None] * slots
+        self.order: list[int] = []  # of slots, the one leased last at the end
+        self.evictions = 0
+
+    def lease(self, lease: Lease, owner: int, tokens: list[int]) -> None:
+        index, source = lease.slot.index, lease.slot.index if lease.copy_from is None else lease.copy_from
+        assert self.owner[index] is None
+        assert lease.cached < len(tokens)
+        assert lease.cached <= self.valid[source]
+        assert self.written[source][: lease.cached] == tokens[: lease.cached]
+        longest = max(self._shared(other, tokens) for other in range(len(self.owner)))
+        assert lease.cached == longest  # what is there is never computed anew
+        if lease.copy_from is not None or lease.cached < self.valid[index]:
+            self._may_lose(index, lease)
+        self.written[index][: lease.cached] = tokens[: lease.cached]
+        self.valid[index], self.owner[index] = lease.cached, owner
+        self.order = [other for other in self.order if other != index] + [index]
+
+    def _may_lose(self, index: int, lease: Lease) -> None:
+        """What the slot held is given up: mostly unused anyway, or the slot is empty or the oldest one parked."""
+        if lease.copy_from is None and 2 * lease.cached >= self.valid[index]:
+            return
+        parked = [other for other in range(len(self.owner)) if self.owner[other] is None]
+        empty = [other for other in parked if not self.valid[other]]
+        assert index in empty if empty else index == min(parked, key=self.order.index)
+
+    def _shared(self, index: int, tokens: list[int]) -> int:
+        return min(common_prefix(self.written[index][: self.valid[index]], tokens), len(tokens) - 1)
+
+    def append(self, index: int, tokens: list[int]) -> None:
+        end = self.valid[index]
+        self.written[index][end : end + len(tokens)] = tokens
+        self.valid[index] = end + len(tokens)
+
+
+def test_a_hundred_thousand_random_operations_keep_the_books_straight() -> None:
+    """Lease, append, roll back, park, forget: after each the table says what the model says."""
+    rng = random.Random(5)
+    table, model = SlotTable(slots=4, capacity=24), Model(4)
+    running: dict[int, list[int]] = {}  # slot → what its owner has yet to feed
+    for operation in range(100_000):
+        chance = rng.random()
+        if chance < 0.4 and table.can_acquire():
+            tokens = [rng.randint(0, 1) for _ in range(rng.randint(1, 24))]
+            lease = table.acquire(operation, tokens)
+            model.lease(lease, operation, tokens)
+            running[lease.slot.index] = tokens[lease.cached :]
+        elif chance < 0.7 and running:
+            index = rng.choice(list(running))
+            part = running[index][: rng.randint(0, len(running[index]))]  # a cancel may come after any token
+            table.slots[index].target.append(part)
+            model.append(index, part)
+            running[index] = running[index][len(part) :]
+        elif chance < 0.75 and running:  # drafts that were rejected
+            index = rng.choice(list(running))
+            length = rng.randint(0, len(table.slots[index].target))
+            running[index] = table.slots[index].target.tokens[length:] + running[index]
+            table.slots[index].target.rollback(length)
+            model.valid[index] = length
+        elif chance < 0.9999 and running:
+            index = rng.choice(list(running))
+            del running[index]
+            table.release(table.slots[index])
+            model.owner[index] = None
+        else:
+            table.clear()
+            model.valid = [0 if owner is None else n for n, owner in zip(model.valid, model.owner, strict=True)]
+        assert [slot.owner for slot in table.slots] == model.owner
+        for slot, written, valid in zip(table.slots, model.written, model.valid, strict=True):
+            assert slot.target.tokens == written[:valid]
+        table.check_integrity(owners=[owner for owner in model.owner if owner is not None])
+    assert table.evictions > 1000
