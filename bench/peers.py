@@ -85,7 +85,7 @@ class TransformersPeer:
     def __init__(self, settings: EngineSettings, threads: int) -> None:
         pair = pair_of(settings)
         folder = pull.locate(pair.target)
-        self._model = load_stock(folder)
+        self._model: Any = load_stock(folder)
         self._tokenizer = AutoTokenizer.from_pretrained(folder)
         self._threads = threads
         self._modes: dict[str, dict[str, Any]] = {
