@@ -63,7 +63,10 @@ class Opening:
         drafting = request.decoding.drafting
         drafters = document.drafters(prompt) if drafting else []
         if drafting and draft_row is not None and pair.draft is not None:
-            drafters.append(ModelDrafter(draft_row, pair.draft.vocab_size, chunk=self._chunk))
+            drafter = ModelDrafter(
+                draft_row, pair.draft.vocab_size, output_ids=pair.draft.output_ids, chunk=self._chunk
+            )
+            drafters.append(drafter)
         healed = len(prompt.forced)  # each forced byte may cost a token on top of what was asked for
         return Generation(
             prompt.tokens,

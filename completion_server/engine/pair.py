@@ -5,6 +5,8 @@ Holds things together; decides nothing.
 
 from dataclasses import dataclass, field
 
+from torch import Tensor
+
 from completion_server.kv.memory import KvMemory
 from completion_server.kv.slots import SlotTable
 from completion_server.models.decoder import Decoder
@@ -15,12 +17,16 @@ from speculative import PassCosts, Policy, TokenBytes
 
 @dataclass(frozen=True, slots=True)
 class DraftModelParts:
-    """The draft model of a pair and the memory of its rows. `vocab_size` counts its real ids."""
+    """The draft model of a pair and the memory of its rows. `vocab_size` counts its real ids.
+
+    `output_ids` (int64 `[V']`, ascending) are the tokens of the rows of a reduced output layer.
+    """
 
     name: str
     decoder: Decoder
     memory: KvMemory
     vocab_size: int
+    output_ids: Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -262,3 +262,79 @@ def test_a_seed_repeats_itself():
 
     assert text(1) == text(1)
     assert len({tuple(text(seed)) for seed in range(8)}) == 8
+
+
+def at_places(name, tokens, free=True):
+    """Says `tokens` wherever the script stands at that place."""
+
+    def propose(request):
+        done = len(request.tokens) - len(PROMPT)
+        return tokens.get(done, ())[: request.k]
+
+    return FunctionDrafter(name, propose, free)
+
+
+def test_what_a_free_drafter_leaves_open_another_one_goes_on_with():
+    first, second = at_places("first", {0: (5, 6)}), at_places("second", {2: (7, 8, 9), 0: ()})
+    generation = Generation(
+        PROMPT,
+        max_new_tokens=8,
+        stop_ids=frozenset({STOP}),
+        vocab_size=VOCAB,
+        policy=FixedPolicy(4),
+        drafters=[first, second],
+    )
+    draft = generation.propose(4)
+    assert draft.tokens == (5, 6, 7, 8)
+    assert [mark.drafter for mark in draft.marks] == ["first", "first", "second", "second"]
+    logits = torch.zeros(5, VOCAB)
+    logits[range(5), [5, 6, 7, 11, 0]] = 1.0  # the target agrees with three of them
+    generation.commit(logits)
+    assert generation.counters.drafted == {"first": 2, "second": 2}
+    assert generation.counters.accepted == {"first": 2, "second": 1}
+    assert generation.counters.accepted_at == {("first", 0): 1, ("first", 1): 1, ("second", 2): 1}
+
+
+def test_a_drafter_does_not_go_on_behind_itself_nor_behind_a_stop_token():
+    alone = Generation(
+        PROMPT,
+        max_new_tokens=8,
+        stop_ids=frozenset({STOP}),
+        vocab_size=VOCAB,
+        policy=FixedPolicy(6),
+        drafters=[at_places("a", {0: (5,), 1: (6,)})],
+    )
+    assert alone.propose(6).tokens == (5,)
+    stopping = Generation(
+        PROMPT,
+        max_new_tokens=8,
+        stop_ids=frozenset({STOP}),
+        vocab_size=VOCAB,
+        policy=FixedPolicy(6),
+        drafters=[at_places("a", {0: (STOP,)}), at_places("b", {1: (6,)})],
+    )
+    assert stopping.propose(6).tokens == (STOP,)
+
+
+def test_the_first_pass_carries_free_drafts_and_no_model_is_asked_before_its_tokens_are_out():
+    asked = []
+
+    def model(request):
+        asked.append(len(request.tokens))
+        return SCRIPT[len(request.tokens) - len(PROMPT) :][: request.k]
+
+    generation = Generation(
+        PROMPT,
+        max_new_tokens=8,
+        stop_ids=frozenset({STOP}),
+        vocab_size=VOCAB,
+        policy=FixedPolicy(3),
+        drafters=[FunctionDrafter("model", model, free=False), at_places("free", {0: SCRIPT[:2]})],
+    )
+    assert [mark.drafter for mark in generation.propose(4).marks] == ["free", "free"]
+    assert asked == []
+    logits = torch.zeros(3, VOCAB)
+    logits[range(3), SCRIPT[:3]] = 1.0
+    assert generation.commit(logits).accepted == 2
+    assert generation.propose(4).drafter == "model"
+    assert asked == [len(PROMPT) + 3]

@@ -18,10 +18,12 @@ from speculative import (
     Generation,
     ModelDrafter,
     NgramDrafter,
+    OpeningDrafter,
     PassCosts,
     PrefixConstraint,
     Sampling,
     SeededRandomness,
+    TailDrafter,
     TokenBytes,
     generate,
     verify_sampled,
@@ -135,6 +137,15 @@ class Unmasked(AtOnce):
         return super().propose(replace(request, vocab_size=VOCAB + 2))
 
 
+class Reduced(TableModel):
+    """A draft whose output layer has rows for some tokens only."""
+
+    ids = torch.tensor([0, 2, 3])
+
+    def extend(self, tokens):
+        return super().extend(tokens)[self.ids]
+
+
 def model_drafter(vocab_size, alike=0.0):
     # A seed of its own unless alike; the table of another width differs anyway.
     return AtOnce(TableModel(vocab_size, seed=4, levels=4, variant=1, alike=alike), vocab_size)
@@ -146,6 +157,9 @@ DRAFTERS = {
     "model with fewer tokens": lambda: model_drafter(VOCAB - 1),
     "model with more tokens": lambda: model_drafter(VOCAB + 2),
     "model that draws ids the target lacks": lambda: Unmasked(TableModel(VOCAB + 2, seed=5, levels=4), VOCAB + 2),
+    "model with a reduced output": lambda: AtOnce(
+        Reduced(VOCAB, seed=4, levels=4, variant=1, alike=0.5), VOCAB, output_ids=Reduced.ids
+    ),
     "n-gram": NgramDrafter,
     "scrambled": fakes.scrambled,
     "out of vocabulary": lambda: fakes.out_of_vocabulary(TableModel(**TARGET).greedy),
@@ -197,7 +211,13 @@ def test_the_same_where_a_policy_chooses_by_what_was_accepted_before():
     assert total_variation(found, expected_texts(4, Sampling(1.5))) < 1e-9
 
 
-@pytest.mark.parametrize("name", ["model", "n-gram"])
+def test_the_same_where_one_free_drafter_goes_on_behind_another():
+    drafters = [OpeningDrafter([1, 2]), TailDrafter([*PROMPT, 2, 1]), NgramDrafter()]
+    found = run_all(drafters, lambda: FixedPolicy(3), 4, Sampling(1.2))
+    assert total_variation(found, expected_texts(4, Sampling(1.2))) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["model", "n-gram", "model with a reduced output"])
 def test_the_same_under_a_constraint(name):
     constraint = PrefixConstraint(TokenBytes([b"a", b"ab", b"b", b"c"]), b"ab")
     found = run_all([DRAFTERS[name]()], lambda: FixedPolicy(2), 3, Sampling(1.0), constraint)

@@ -114,3 +114,57 @@ def test_cancel_is_seen_between_passes_and_leaves_a_row_to_go_on_with(passes):
     if passes < 2:
         assert drafted == NO_DRAFT
     assert drafter.propose(request(context)).tokens == tuple(model.greedy(context, 4))
+
+
+class Reduced(Watched):
+    """Scores only the tokens in `IDS`."""
+
+    def extend(self, tokens):
+        return super().extend(tokens)[IDS]
+
+
+IDS = torch.tensor([0, 2, 3, 5, 8])
+
+
+def test_a_reduced_output_layer_drafts_in_the_targets_ids():
+    model = Reduced(9, levels=50)
+    drafted = ModelDrafter(model, 9, output_ids=IDS).propose(request([1, 2, 3]))
+    context = [1, 2, 3]
+    for token in drafted.tokens:
+        logits = TableModel(9, levels=50).forward(context, 1)[0]
+        assert token == max(IDS.tolist(), key=lambda i: logits[i])
+        context.append(token)
+
+
+def test_its_probabilities_are_spread_over_the_targets_ids():
+    drafter = ModelDrafter(Reduced(9, levels=3), 9, output_ids=IDS)
+    found = drafter.propose(request([1, 2, 3], k=3, sampling=Sampling(1.0)))
+    assert found.probs.shape == (3, 9)
+    assert (found.probs[:, IDS] > 0).all()
+    assert (found.probs[:, [1, 4, 6, 7]] == 0).all()
+    assert torch.allclose(found.probs.sum(-1), torch.ones(3, dtype=torch.float64))
+    assert set(found.tokens) <= set(IDS.tolist())
+
+
+def test_ids_that_the_target_may_not_emit_are_not_drafted():
+    for seed in range(10):
+        drafter = ModelDrafter(Reduced(9, seed=seed), 9, output_ids=IDS)
+        wanted = request([1, 2, 3], k=8, vocab_size=5, sampling=Sampling(2.0), randomness=SeededRandomness(seed))
+        found = drafter.propose(wanted)
+        assert set(found.tokens) <= {0, 2, 3}
+        assert found.probs.shape == (8, 5)
+
+
+@pytest.mark.parametrize("sampling", [Sampling(), Sampling(1.0)], ids=["greedy", "sampled"])
+def test_the_constraint_holds_under_the_map_and_ends_a_draft_that_cannot_go_on(sampling):
+    spelled = TokenBytes([b"a", b"b", b"c", b"ab", b"d", b"e", b"f", b"g", b"h"])
+    drafter = ModelDrafter(Reduced(9), 9, output_ids=IDS)
+    # "c" is token 2, which the draft has; "b" is token 1, which it lacks.
+    found = drafter.propose(request([1, 2, 3], k=1, sampling=sampling, constraint=PrefixConstraint(spelled, b"c")))
+    assert found.tokens == (2,)
+    model = Reduced(9)
+    nothing = ModelDrafter(model, 9, output_ids=IDS).propose(
+        request([1, 2, 3], sampling=sampling, constraint=PrefixConstraint(spelled, b"b"))
+    )
+    assert nothing == NO_DRAFT
+    assert model.widths == []  # no pass is run for it
