@@ -21,7 +21,7 @@ from torch import Tensor
 
 from completion_server.kv.static_memory import StaticMemory
 from completion_server.models.decoder import Feed
-from completion_server.models.graphs import Run
+from completion_server.models.graphs import WARM_UPS, Run
 from completion_server.models.pieces import at_least
 from completion_server.models.static import StaticDecoder
 from completion_server.models.static_pass import PassShape, padding, run_pass
@@ -61,12 +61,12 @@ class DeviceRound:
         self._buckets = target.decoder.plan.buckets(min(target.memory.cells, draft.memory.cells))
 
     def prepare(self) -> None:
-        """Record the round at every bucket."""
+        """Record the round at every bucket. Writes into the last positions of place 0."""
         self._target.memory.bring([0], 1)
         self._draft.memory.bring([0], 1)
         for bucket in self._buckets:
             self._last_two.zero_()
-            self._position.fill_(self._target.memory.capacity - self._k - 1)  # where no row has anything yet
+            self._position.fill_(max(1, self._target.memory.capacity - (WARM_UPS + 1) * (self._k + 1)))
             self._runs[bucket] = self._target.decoder.graphs.record(self._run_at(bucket))
 
     def begin(self, slot: int, tokens: Sequence[int]) -> None:

@@ -24,14 +24,16 @@ class Graphs:
         self.enabled = enabled and device.type == "cuda"
         self.recorded = 0
         self._device = device
+        # one stream for all: the matrix library keeps a workspace of 32 MB for each that it is called on
+        self._stream = torch.cuda.Stream(device) if self.enabled else None  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle() if self.enabled else None
 
     @torch.inference_mode()
     def record(self, run: Run) -> Run:
         """Run it `WARM_UPS` times, record it, and return what replays it; the result is the same tensor every time."""
-        if not self.enabled:
+        if self._stream is None:
             return run
-        stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+        stream = self._stream
         stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(stream):
             for _ in range(WARM_UPS):

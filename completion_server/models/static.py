@@ -30,7 +30,7 @@ TARGET = Plan()
 DRAFT = Plan(narrow=(1, 2, 16), rows=(1,))  # a draft's bits are nobody's concern, and its rows come one by one
 
 
-class _Pass:
+class PreparedPass:
     """A shape's input tensor and what runs on it."""
 
     def __init__(self, model: PreTrainedModel, memory: StaticMemory, shape: PassShape) -> None:
@@ -57,8 +57,15 @@ class StaticDecoder(Decoder):
         self.graphs = graphs or Graphs(self.device)
         self._eight_bit = eight_bit
 
-    def memory(self, slots: int, capacity: int) -> StaticMemory:
-        """Memory for `slots` sequences, and one place more. It is allocated at once: graphs must know where it is."""
+    def memory(self, slots: int, capacity: int, *, states: bool = False) -> StaticMemory:
+        """Memory for `slots` sequences, and one place more. It is allocated at once: graphs must know where it is.
+
+        Raises UnsupportedModel where hidden states are to be kept too.
+        """
+        if states:
+            raise UnsupportedModel(
+                "this draft reads the target's hidden states, which passes of fixed shape do not keep"
+            )
         shape = self.kv_shape
         return StaticMemory(shape, slots, capacity, self.dtype, self.device, eight_bit=self._eight_bit)
 
@@ -135,8 +142,8 @@ class StaticDecoder(Decoder):
             cells[at:stop] = range(base + piece.start, base + piece.start + piece.count)
         return torch.tensor([ids, positions, cells])
 
-    def _pass(self, memory: StaticMemory, shape: PassShape) -> _Pass:
-        found: _Pass | None = memory.prepared.get(shape)
+    def _pass(self, memory: StaticMemory, shape: PassShape) -> PreparedPass:
+        found: PreparedPass | None = memory.prepared.get(shape)
         if found is None:
-            found = memory.prepared[shape] = _Pass(self.model, memory, shape)
+            found = memory.prepared[shape] = PreparedPass(self.model, memory, shape)
         return found

@@ -31,6 +31,7 @@ class PassShape:
         return self.rows * self.width
 
 
+@torch.inference_mode()
 def run_pass(model: PreTrainedModel, memory: StaticMemory, shape: PassShape, inputs: Tensor) -> Tensor:
     """Logits `[tokens, V]` (or `[1, V]`); keys and values are written.
 

@@ -59,7 +59,7 @@ def test_the_text_is_the_same_as_on_ordinary_passes(load: Callable[..., Engine])
 def test_the_books_count_the_bytes_that_are_there(load: Callable[..., Engine]) -> None:
     for kv_dtype in ("auto", "int8"):
         pair = load(static_passes="on", kv_dtype=kv_dtype).pair
-        assert pair.memory.slot_bytes == fixed_shapes.slot_bytes(pair.target, pair.memory.capacity)
+        assert pair.memory.slot_bytes == pair.target.slot_bytes(pair.memory.capacity)
 
 
 def test_a_budget_for_two_slots_leaves_room_for_the_spare_place(load: Callable[..., Engine]) -> None:

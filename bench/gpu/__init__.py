@@ -1,0 +1,1 @@
+"""`bench/gpu.sh`: what one GPU does with real shapes and random weights. Needs only torch, transformers, tokenizers."""
