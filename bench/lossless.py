@@ -31,14 +31,24 @@ from completion_server.models.device import choose_arithmetic
 from completion_server.models.loader import LoadedModel
 from completion_server.models.tiny import tiny_model, tiny_tokenizer
 from completion_server.prefix import common_prefix
-from speculative import Drafter, FixedPolicy, Generation, ModelDrafter, NgramDrafter, TailDrafter
+from speculative import (
+    Corpus,
+    Drafter,
+    FixedPolicy,
+    Generation,
+    ModelDrafter,
+    NgramDrafter,
+    OpeningDrafter,
+    Suggestions,
+    TailDrafter,
+)
 from speculative.drafters import fakes
 
 KS = (1, 2, 4, 8, 16)
 SPARE = 64  # positions for drafts that will be rolled back, the over-long ones too
 
-MakeDrafter = Callable[[Slot, Sequence[int]], Drafter]
-"""Makes a drafter from the row's slot and the whole true sequence, prompt and continuation."""
+MakeDrafters = Callable[[Slot, Sequence[int]], Sequence[Drafter]]
+"""Makes drafters from the row's slot and the whole true sequence, prompt and continuation; the first one begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +84,7 @@ def compare(
 ) -> dict[str, Any]:
     """Decode `prompts` prompts greedily, `tokens` tokens each, `rows` at a time, with every drafter and every k."""
     texts = list(islice(_prompts(models.target, seed), prompts))
-    truth = _decode_all(models, texts, tokens, rows, lambda slot, whole: None, k=0, truths=[[]] * prompts)  # noqa: ARG005
+    truth = _decode_all(models, texts, tokens, rows, lambda slot, whole: (), k=0, truths=[[]] * prompts)  # noqa: ARG005
     whole = [text + continuation for text, continuation in zip(texts, truth, strict=True)]
     runs = [(name, k) for name in drafters(models) for k in ks]
     by_drafter: dict[str, int] = {}
@@ -98,30 +108,62 @@ def compare(
     }
 
 
-def drafters(models: Models) -> dict[str, MakeDrafter]:
-    """Every drafter there is, honest and adversarial, each made for one row."""
+def drafters(models: Models) -> dict[str, MakeDrafters]:
+    """Every drafter there is, honest and adversarial, and how free ones go on behind another; made for one row."""
 
-    def adversary(make: Callable[[fakes.Continue], Drafter]) -> MakeDrafter:
-        return lambda _, whole: make(lambda context, k: whole[len(context) : len(context) + k])
+    def adversary(make: Callable[[fakes.Continue], Drafter]) -> MakeDrafters:
+        return lambda _, whole: [make(lambda context, k: whole[len(context) : len(context) + k])]
 
-    made: dict[str, MakeDrafter] = {
-        "tail": lambda _, whole: TailDrafter([*whole[:-4], *whole[-2:]]),  # right at first, then shifted
-        "n-gram": lambda _slot, _whole: NgramDrafter(),
+    made: dict[str, MakeDrafters] = {
+        "tail": lambda _, whole: [TailDrafter([*whole[:-4], *whole[-2:]])],  # right at first, then shifted
+        "n-gram": lambda _slot, _whole: [NgramDrafter()],
+        "n-gram of suggestions": lambda _, whole: [NgramDrafter([_suggestions(whole)])],
+        "tail, n-gram": lambda _, whole: [TailDrafter(whole[:-6]), NgramDrafter()],
+        "opening, tail, n-gram": lambda _, whole: [
+            OpeningDrafter(whole[-12:-9]),
+            TailDrafter(whole[:-6]),
+            NgramDrafter([Corpus(whole[-8:])]),
+        ],
         "oracle": adversary(fakes.oracle),
         "always-wrong": adversary(fakes.always_wrong),
         "half-right": adversary(fakes.half_right),
         "over-long": adversary(fakes.over_long),
         "out-of-vocabulary": adversary(fakes.out_of_vocabulary),
-        "scrambled": lambda _slot, _whole: fakes.scrambled(),
-        "empty": lambda _slot, _whole: fakes.empty(),
+        "scrambled": lambda _slot, _whole: [fakes.scrambled()],
+        "empty": lambda _slot, _whole: [fakes.empty()],
     }
     if models.draft is not None:
         draft = models.draft
         memory = draft.decoder.memory(64, 256)
-        made["model"] = lambda slot, _: ModelDrafter(
-            DraftRow(draft.decoder, memory, slot), draft.tokenizer.real_size, chunk=64
-        )
+        size = draft.tokenizer.real_size
+        ids = torch.arange(0, size, 2)
+        made["model"] = lambda slot, _: [ModelDrafter(DraftRow(draft.decoder, memory, slot), size, chunk=64)]
+        made["model with a reduced output"] = lambda slot, _: [
+            ModelDrafter(_ReducedRow(DraftRow(draft.decoder, memory, slot), ids), size, output_ids=ids, chunk=64)
+        ]
     return made
+
+
+def _suggestions(whole: Sequence[int]) -> Suggestions:
+    """What was suggested before: the truth, then something that begins like it."""
+    said = Suggestions()
+    said.add(whole[:-8], whole[-8:])
+    said.add(whole[:-4], whole[-2:])
+    return said
+
+
+class _ReducedRow:
+    """A draft's row of which only the output rows of `ids` are computed."""
+
+    def __init__(self, row: DraftRow, ids: torch.Tensor) -> None:
+        self._row = row
+        self._ids = ids
+
+    def sync(self, tokens: Sequence[int]) -> int:
+        return self._row.sync(tokens)
+
+    def extend(self, tokens: Sequence[int]) -> torch.Tensor:
+        return self._row.extend(tokens)[self._ids]
 
 
 def _decode_all(
@@ -129,7 +171,7 @@ def _decode_all(
     prompts: Sequence[list[int]],
     tokens: int,
     rows: int,
-    make: Callable[[Slot, Sequence[int]], Drafter | None],
+    make: MakeDrafters,
     k: int,
     truths: Sequence[Sequence[int]],
 ) -> list[list[int]]:
@@ -164,11 +206,10 @@ class _Row:
         slot: Slot,
         prompt: list[int],
         tokens: int,
-        make: Callable[[Slot, Sequence[int]], Drafter | None],
+        make: MakeDrafters,
         k: int,
         truth: Sequence[int],
     ) -> None:
-        drafter = make(slot, truth)
         self._slot = slot
         self.generation = Generation(
             prompt,
@@ -176,7 +217,7 @@ class _Row:
             stop_ids=target.tokenizer.eos_ids,
             vocab_size=target.tokenizer.real_size,
             policy=FixedPolicy(k),
-            drafters=[drafter] if drafter else [],
+            drafters=make(slot, truth),
         )
 
     def propose(self) -> Feed:

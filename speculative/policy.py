@@ -2,10 +2,11 @@
 
 Two questions, answered apart:
 
-*What pays best?* Let a_j be the running chance that the j-th drafted token is accepted when those before it were. A
-draft of k tokens is expected to gain 1 + Σ_{i≤k} Π_{j≤i} a_j tokens and costs target(1 + k) + k · draft step. The
-choice is the offer and k with the most tokens per millisecond; k = 0 is one of them. In a pass that must feed a tail
-of the prompt anyway the tail is paid for either way, so only what the drafts *add* to that pass counts.
+*What pays best?* Let a_j be the running chance that the j-th drafted token is accepted when those before it were: of
+all tokens with its mark, whichever drafter began the draft and wherever in it they stood. A draft of k tokens is
+expected to gain 1 + Σ_{i≤k} Π_{j≤i} a_j tokens and costs target(1 + k) + k · draft step. The choice is the offer and k
+with the most tokens per millisecond; k = 0 is one of them. In a pass that must feed a tail of the prompt anyway the
+tail is paid for either way, so only what the drafts *add* to that pass counts.
 
 *What can we afford?* Estimates are wrong at first and text changes, so there is a purse of milliseconds. Accepted
 tokens pay in the passes that they saved; drafts take out what they cost. Every token settled pays in 2 % of a plain
