@@ -133,7 +133,7 @@ def _tables(result: dict[str, Any]) -> list[Table]:
     for name, value in result["ratios"].items():
         colour = "green" if result["met"][name] else "red"
         bars.add_row(name, f"[{colour}]{value}[/]", str(result["bars"][name]))
-    return [sizes, bars]
+    return [sizes, bars] if result["ratios"] else [sizes]
 
 
 def _parser() -> argparse.ArgumentParser:

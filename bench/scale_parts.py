@@ -23,9 +23,10 @@ OPEN_DOCUMENTS = (1, 4, 16)
 EDITORS = (1, 2, 4)
 
 MAX_TOKENS = 16  # of a suggestion, and one line: enough to see what a token costs, and a person types on soon
-PACE = 1.0  # seconds between two keys that ask: at four keys a second most are typed through
+PACE = 0.7  # seconds between an answer and the next key that asks: at four keys a second most are typed through
 BURST = 5  # keys of each number of editors in turn
 SHORT = 90  # lines before the cursor where the size is about something else
+SHORTEST = 40  # where most keys are cold: more documents are open than there are slots
 BELOW = 150  # lines behind it
 COLD_PROMPTS = 3
 COLD_TOKENS = 4_000
@@ -74,9 +75,10 @@ class Parts:
         """One size after the other: documents that take turns with more of them would lose their slots to those."""
         found: dict[str, list[Keystroke]] = {}
         editor = await self._editor()
+        length = len(around(self._plan.place, SHORTEST, 0).before)
         for count in OPEN_DOCUMENTS:
             names = [f"document_{count}_{number}.py" for number in range(count)]
-            writers = {name: Writer(editor, self._session(name), name) for name in names}
+            writers = {name: Writer(editor, self._session(name, length), name) for name in names}
             keys = await in_turn(writers, max(1, self._plan.keys // count))
             found[str(count)] = [key for each in keys.values() for key in each]
             for writer in writers.values():

@@ -27,7 +27,7 @@ class Writer:
         self._blank = False
 
     async def key(self) -> Keystroke:
-        """Type the next key and wait for its answer. Raises StopIteration's error, RuntimeError, behind the last."""
+        """Type the next key and wait for its answer. Behind the last one there is none: RuntimeError."""
         key = next(self._keys)
         self._edit_elsewhere()
         self._buffer.insert(key)
