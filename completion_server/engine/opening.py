@@ -35,11 +35,11 @@ class Opening:
         try:
             draft_row = DraftRow(pair.draft.decoder, pair.draft.memory, lease.slot) if pair.draft else None
             generation = self._generation(job, prompt, document, draft_row, sampling)
+            text = StreamDecoder(pair.text, skip=len(prompt.forced))
+            return Sequence(prompt, lease, draft_row, generation, text, _ending(job), chunk=self._chunk)
         except Exception:
             pair.slots.release(lease.slot)
             raise
-        text = StreamDecoder(pair.text, skip=len(prompt.forced))
-        return Sequence(prompt, lease, draft_row, generation, text, _ending(job), chunk=self._chunk)
 
     def again(self, job: Job, sequence: Sequence) -> None:
         """Give a sequence that has left its slot a free one."""

@@ -16,6 +16,7 @@ from completion_server.engine.loading import assemble
 from completion_server.engine.pair import LoadedPair
 from completion_server.kv.slots import SlotTable
 from completion_server.models.int8 import quantize
+from completion_server.models.loader import LoadedModel
 from completion_server.models.tiny import tiny_model, tiny_tokenizer
 from completion_server.pairs import ModelRef, Pair
 from completion_server.protocol import (
@@ -140,12 +141,15 @@ def load_tiny(tokenizer: Tokenizer) -> Callable[..., LoadedPair]:
         draft_seed: int = 2,
         draft_layers: int = 1,
         int8: bool = False,
+        plain_text: bool = False,
     ) -> LoadedPair:
-        tokens = tiny_tokenizer(fim=True) if fim else tokenizer
+        tokens = tiny_tokenizer(fim=True) if fim else tiny_tokenizer(merges=0) if plain_text else tokenizer
         named = (*drafters, "model") if draft else drafters
         pair = Pair("tiny", FOLDER, FOLDER if draft else None, named, healing=healing)
         dtype = torch.float32 if int8 else torch.float64
         target = tiny_model(tokens, seed=1, padded_to=padded_to, architecture=architecture, dtype=dtype)
+        if plain_text:
+            write_plainly(target, tokens)
         if int8:
             quantize(target.decoder.model)
             target.decoder.exact_rows = True
@@ -154,6 +158,16 @@ def load_tiny(tokenizer: Tokenizer) -> Callable[..., LoadedPair]:
         return assemble(pair, target, small, settings)
 
     return load
+
+
+def write_plainly(model: LoadedModel, tokenizer: Tokenizer) -> None:
+    """Let the model write a few letters and line ends: with a token per byte there is one way to encode its text."""
+    head = model.decoder.model.lm_head.weight
+    chosen = [tokenizer.encode(char).ids[0] for char in "abcdefghijkl()=\n"]
+    mask = torch.zeros(len(head), 1, dtype=head.dtype)
+    mask[chosen] = 1
+    with torch.no_grad():
+        head.mul_(mask)
 
 
 @pytest.fixture
