@@ -19,6 +19,7 @@ from completion_server.models.device import choose_arithmetic
 from completion_server.models.tiny import tiny_model, tiny_tokenizer
 from completion_server.protocol import Complete, Context, Decoding, EngineMessage, Limits, Result
 from completion_server.settings import EngineSettings
+from speculative import FixedPolicy
 
 CPU = torch.device("cpu")
 IDS = torch.arange(0, 304, 3)
@@ -77,8 +78,8 @@ def test_an_engine_drafts_with_it_and_its_text_is_the_targets(tmp_path: Path) ->
     draft = save(tmp_path / "draft", tokenizer, seed=1)
     vocabulary.write(draft, torch.arange(0, 280))
     settings = {"device": "cpu", "dtype": "float64", "context_tokens": 256, "slots": 1}
-    engine = load_engine(EngineSettings(target=str(target), draft=str(draft), **settings))  # type: ignore[arg-type]
-    engine.pair = dataclasses.replace(engine.pair, drafters=())
+    pair = load_engine(EngineSettings(target=str(target), draft=str(draft), **settings)).pair  # type: ignore[arg-type]
+    engine = Engine(dataclasses.replace(pair, drafters=(), policy=FixedPolicy(4)))
     plain, drafted = ask(engine, drafting=False), ask(engine, drafting=True)
     assert drafted.text == plain.text
     assert drafted.usage.accepted_by["model"] > 0
