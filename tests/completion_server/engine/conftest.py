@@ -142,6 +142,7 @@ def load_tiny(tokenizer: Tokenizer) -> Callable[..., LoadedPair]:
         draft_layers: int = 1,
         int8: bool = False,
         plain_text: bool = False,
+        kv_budget: int = 1 << 28,
     ) -> LoadedPair:
         tokens = tiny_tokenizer(fim=True) if fim else tiny_tokenizer(merges=0) if plain_text else tokenizer
         named = (*drafters, "model") if draft else drafters
@@ -154,7 +155,7 @@ def load_tiny(tokenizer: Tokenizer) -> Callable[..., LoadedPair]:
             quantize(target.decoder.model)
             target.decoder.exact_rows = True
         small = tiny_model(tokens, seed=draft_seed, layers=draft_layers, padded_to=draft_padded_to) if draft else None
-        settings = EngineSettings(slots=slots, context_tokens=context, kv_budget=MemoryBudget(bytes=1 << 28))
+        settings = EngineSettings(slots=slots, context_tokens=context, kv_budget=MemoryBudget(bytes=kv_budget))
         return assemble(pair, target, small, settings)
 
     return load
@@ -174,7 +175,14 @@ def write_plainly(model: LoadedModel, tokenizer: Tokenizer) -> None:
 def make_driver(load_tiny: Callable[..., LoadedPair]) -> MakeDriver:
     """`make_driver(draft=True, chunk=…, policy=…)`: every call is a fresh engine with the same weights."""
 
-    def make(*, chunk: int = 16, policy: Policy | None = None, reach: Reach | None = None, **options: Any) -> Driver:
+    def make(
+        *,
+        chunk: int = 16,
+        policy: Policy | None = None,
+        reach: Reach | None = None,
+        poison: bool = True,
+        **options: Any,
+    ) -> Driver:
         loaded = load_tiny(**options)
         count, capacity = len(loaded.slots.slots), loaded.memory.capacity
         draft = loaded.draft
@@ -186,7 +194,8 @@ def make_driver(load_tiny: Callable[..., LoadedPair]) -> MakeDriver:
             policy=policy or AdaptivePolicy(loaded.costs),
         )
         driver = Driver(Engine(fresh, chunk_tokens=chunk, reach=reach))
-        driver.poison_stale()
+        if poison:
+            driver.poison_stale()
         return driver
 
     return make

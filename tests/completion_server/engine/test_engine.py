@@ -104,6 +104,25 @@ def test_more_documents_than_slots(make_driver: MakeDriver) -> None:
     assert driver.engine.pair.slots.evictions > 0
 
 
+def test_the_memory_budget_is_kept_and_used_only_as_needed(make_driver: MakeDriver) -> None:
+    """Eight slots are asked for, a byte is missing for four; six people come."""
+    one = make_driver(draft=True).engine.pair
+    slot_bytes = one.memory.slot_bytes + one.draft.memory.slot_bytes
+    budget = 4 * slot_bytes - 1
+    driver = make_driver(draft=True, slots=8, kv_budget=budget, poison=False)
+    assert (driver.engine.snapshot().slots_total, driver.engine.snapshot().kv_bytes) == (3, 0)
+    texts = [LONG.replace("value", name) for name in ("a", "b", "c", "d", "e", "f")]
+    driver.ask(texts[0])
+    assert driver.engine.snapshot().kv_bytes == slot_bytes
+    asked = [driver.submit(text, client=i) for i, text in enumerate(texts)]
+    while driver.engine.busy:
+        driver.engine.step()
+        assert driver.engine.snapshot().kv_bytes <= budget
+    assert driver.engine.snapshot().kv_bytes == 3 * slot_bytes
+    assert driver.engine.pair.slots.evictions >= 3
+    assert [one.result.text for one in asked] == [make_driver().ask(text).text for text in texts]
+
+
 def test_two_clients_take_turns_and_get_what_they_get_alone(make_driver: MakeDriver) -> None:
     alone = [make_driver().ask(text).text for text in (LONG + "a", CODE)]
     driver = make_driver()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from completion_server.engine.continuation import Reach
 from completion_server.engine.engine import Engine
 from completion_server.engine.thread import EngineThread
 from completion_server.errors import ModelNotFound
@@ -142,6 +143,25 @@ def test_idle_models_are_unloaded_and_come_back(run: Callable[..., Running]) -> 
     running.wait_for("unloaded")
     assert running.backend.snapshot().slots_total == 0
     assert running.submit().last().text == text
+
+
+def test_what_follows_is_worked_out_between_two_requests(run: Callable[..., Running], make_driver: MakeDriver) -> None:
+    """The thread wakes for it by itself, and a request that comes meanwhile is answered as ever."""
+    engine: Engine = make_driver(reach=Reach(tokens=400, lines=400)).engine
+    advanced, going = threading.Semaphore(0), engine._continuations.advance
+
+    def advance() -> None:
+        going()
+        advanced.release()
+
+    engine._continuations.advance = advance  # type: ignore[method-assign]
+    running = run(lambda _: engine)
+    running.wait_for("ready")
+    texts = []
+    for document in ("a.py", "b.py", "a.py"):
+        texts.append(running.submit(document=document).last().text)
+        assert all(advanced.acquire(timeout=SOON) for _ in range(3))
+    assert texts == [make_driver().ask(CODE, limits=Limits(8, 99)).text] * 3
 
 
 def test_a_storm_is_answered_one_by_one(run: Callable[..., Running]) -> None:
