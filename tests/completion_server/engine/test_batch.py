@@ -200,6 +200,27 @@ def test_more_people_than_slots(make_driver: MakeDriver, alone: list[str]) -> No
         assert usage.cached_tokens + usage.computed_tokens == usage.prompt_tokens
 
 
+def test_who_gave_way_in_the_middle_goes_on_from_another_slot(make_driver: MakeDriver, alone: list[str]) -> None:
+    """With what it has committed, and with its draft at its side."""
+    driver = make_driver(slots=2, draft=True, chunk=512)
+    older, newer = (driver.submit(TEXTS[i], client=1, document=f"{i}.py") for i in (0, 4))
+    sequence = None
+    while sequence is None or sequence.generation.counters.passes < 3:
+        driver.engine.step()
+        sequence = driver.engine._work[older.job.key].sequence
+    committed, first = list(sequence.tokens), sequence.slot.index
+    newcomer = driver.submit(TEXTS[7], client=2)
+    driver.engine.step()
+    assert sequence.slot is None
+    newer.job.cancel("client")
+    driver.engine.step()
+    assert sequence.slot.index != first
+    assert sequence._draft_row.slot is sequence.slot
+    assert sequence.tokens[: len(committed)] == committed
+    driver.run()
+    assert (older.result.text, newcomer.result.text) == (alone[0], alone[7])
+
+
 @dataclass(frozen=True)
 class Event:
     """Before step `at`: a request with text `text` of client `client`; `cancel` steps later it is cancelled."""
