@@ -25,6 +25,7 @@ def serve(
     dtype: Annotated[str | None, typer.Option(help="auto, float32, bfloat16, float16, float64, int8 or fp8.")] = None,
     kv_dtype: Annotated[str | None, typer.Option(help="Keys and values: auto, or int8 on a GPU.")] = None,
     static_passes: Annotated[str | None, typer.Option(help="Passes of fixed shape: auto (on a GPU), on, off.")] = None,
+    compiled_blocks: Annotated[bool | None, typer.Option(help="Compile the blocks of passes of fixed shape.")] = None,
     context_tokens: Annotated[int | None, typer.Option(help="Longest prompt and suggestion, in tokens.")] = None,
     chunk_tokens: Annotated[int | None, typer.Option(help="Prompt tokens between two looks for a cancel.")] = None,
     kv_budget: Annotated[str | None, typer.Option(help="Memory for keys and values: 2GiB, or a share: 50%.")] = None,

@@ -72,6 +72,7 @@ class EngineSettings:
     dtype: Dtype = "auto"
     kv_dtype: KvDtype = "auto"  # keys and values as wide as activations, or in 8 bits: room for twice the documents
     static_passes: Switch = "auto"  # fixed shapes, on a GPU recorded as CUDA graphs; auto: on a GPU only
+    compiled_blocks: bool = False  # fewer, larger kernels in passes of fixed shape; takes a minute or more to load
     context_tokens: int = 4096  # prompt and suggestion together; a model with fewer positions lowers it
     chunk_tokens: int = 0  # a prefill looks for cancels between two chunks of this many tokens; 0: by device
     kv_budget: MemoryBudget = field(default_factory=lambda: MemoryBudget(share=0.5))
@@ -242,6 +243,7 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "dtype": (_one_of(Dtype), _names(Dtype)),
     "kv_dtype": (_one_of(KvDtype), _names(KvDtype)),
     "static_passes": (_one_of(Switch), _names(Switch)),
+    "compiled_blocks": (_yes_or_no, "true or false"),
     "context_tokens": (_whole(128, 2**20), "a whole number from 128 to 1048576"),
     "chunk_tokens": (_whole(0, 2**20), "a whole number up to 1048576; 0 chooses by device"),
     "kv_budget": (_budget, 'a size ("2GiB") or a share of free memory ("0.5", "50%")'),

@@ -25,11 +25,12 @@ from bench.gpu.stage import Stage
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`budget_s`: seconds after which a part begins nothing new."""
+    """`budget_s`: seconds after which a part begins nothing new. One that is not `usual` runs only if asked for."""
 
     name: str
     run: Callable[[Stage], dict[str, Any]]
     budget_s: float
+    usual: bool = True
 
 
 PARTS = (
@@ -42,11 +43,12 @@ PARTS = (
     Part("line", rounds.line, 20),
     Part("prefill", passes.prefill, 20),
     Part("slots", passes.slots, 5),
-    Part("narrow", passes.narrow, 25),
+    Part("narrow", passes.narrow, 20),
     Part("editors", passes.editors, 10),
     Part("keys", typing.keys, 25),
     Part("cancel", typing.cancel, 20),
-    Part("peers", peers.peers, 45),
+    Part("peers", peers.peers, 40),
+    Part("compiled", passes.compiled_blocks, 60, usual=False),
 )
 
 
@@ -115,14 +117,15 @@ def _machine(device: torch.device) -> dict[str, Any]:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench/gpu.sh", description="What one GPU does, in under five minutes.")
     names = [part.name for part in PARTS]
-    parser.add_argument("--parts", default=",".join(names), help=f"separated by commas, of: {', '.join(names)}")
+    usual = ",".join(part.name for part in PARTS if part.usual)
+    parser.add_argument("--parts", default=usual, help=f"all, or separated by commas, of: {', '.join(names)}")
     parser.add_argument("--out", type=Path, help="where the JSON goes; written again after every part")
     parser.add_argument("--draft", default="0.5b", choices=sorted(REAL.drafts), help="draft of rounds, lines and peers")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--tiny", action="store_true", help="tiny shapes: a dry run, its figures mean nothing")
     parser.add_argument("--profile", type=Path, help="also write a profiler's table of one pass to this file")
     options = parser.parse_args(arguments)
-    options.parts = options.parts.split(",")
+    options.parts = names if options.parts == "all" else options.parts.split(",")
     unknown = set(options.parts) - set(names)
     if unknown:
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(names)}")

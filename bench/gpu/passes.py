@@ -1,6 +1,7 @@
 """Parts about single passes: bandwidth, cost by width and context, formats, chunks, rows, moves, equal bits."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from bench.gpu.shapes import make
 from bench.gpu.stage import ONE_BUCKET, Stage
 from bench.percentiles import median, ratio
 from completion_server.kv.static_memory import StaticMemory
-from completion_server.models import formats, narrow_weights
+from completion_server.models import compiled, formats, narrow_weights
 from completion_server.models.decoder import Feed
 from completion_server.models.pieces import Plan
 from completion_server.models.static import StaticDecoder
@@ -101,6 +102,27 @@ def narrow(stage: Stage) -> dict[str, Any]:
         memory = decoder.memory(1, sizes.prompt)
         decoder.prepare(memory)
         found[f"{form}, KV bfloat16"] = {"pass_ms": _ms(stage, decoder, memory, feed), "slot_mb": _megabytes(memory)}
+    return found
+
+
+def compiled_blocks(stage: Stage) -> dict[str, Any]:
+    """A target pass whose blocks are compiled, beside one whose blocks are not, and how long compiling took."""
+    sizes = stage.sizes
+    backend = "inductor" if stage.device.type == "cuda" else "eager"
+    found: dict[str, Any] = {}
+    for width in stage.within((CANONICAL, 1)):
+        feed = Feed(0, sizes.prompt - width, stage.tokens(width), width)
+        plan = Plan((width,), (), (1,), ONE_BUCKET)
+        plainly = stage.decoder(stage.target, plan)
+        memory = plainly.memory(1, sizes.prompt)
+        plainly.prepare(memory)
+        before = _ms(stage, plainly, memory, feed)
+        with compiled.compiled(stage.target, backend):
+            decoder = stage.decoder(stage.target, plan)
+            memory = decoder.memory(1, sizes.prompt)
+            compile_s = stage.ms(partial(decoder.prepare, memory)) / 1e3
+            after = _ms(stage, decoder, memory, feed)
+        found[f"width {width}"] = {"pass_ms": before, "compiled_ms": after, "compile_s": round(compile_s, 1)}
     return found
 
 

@@ -8,6 +8,7 @@ import torch
 from completion_server.errors import SettingsError
 from completion_server.kv.memory import KvMemory
 from completion_server.kv.static_memory import StaticMemory
+from completion_server.models.compiled import compile_blocks
 from completion_server.models.decoder import Decoder
 from completion_server.models.device import Arithmetic
 from completion_server.models.loader import LoadedModel
@@ -21,6 +22,8 @@ def wanted(settings: EngineSettings, device: torch.device, arithmetic: Arithmeti
     static = settings.static_passes == "on" or (settings.static_passes == "auto" and device.type == "cuda")
     if static and arithmetic.int8:
         raise SettingsError("static_passes is on but dtype int8 on a CPU computes row by row; choose another dtype")
+    if settings.compiled_blocks and not static:
+        raise SettingsError("compiled_blocks needs static_passes = on, which is what a GPU runs")
     if settings.kv_dtype == "int8" and not static:
         raise SettingsError("kv_dtype int8 needs static_passes = on, which is what a GPU runs; use auto")
     return static
@@ -30,6 +33,8 @@ def fix(model: LoadedModel, plan: Plan, settings: EngineSettings) -> LoadedModel
     """The same model in passes of the plan's shapes."""
     decoder = StaticDecoder(model.decoder.model, plan, eight_bit=settings.kv_dtype == "int8")
     decoder.arithmetic = model.decoder.arithmetic
+    if settings.compiled_blocks:
+        compile_blocks(decoder.model)
     return replace(model, decoder=decoder)
 
 

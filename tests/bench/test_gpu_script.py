@@ -36,7 +36,17 @@ sys.exit(main(sys.argv[1:]))
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Of one dry run where the packages that a GPU machine may lack cannot be imported."""
     folder = tmp_path_factory.mktemp("gpu")
-    options = ["--tiny", "--device", "cpu", "--out", str(folder / "out.json"), "--profile", str(folder / "table")]
+    options = [
+        "--tiny",
+        "--parts",
+        "all",
+        "--device",
+        "cpu",
+        "--out",
+        str(folder / "out.json"),
+        "--profile",
+        str(folder / "table"),
+    ]
     done = subprocess.run(
         [sys.executable, "-c", RUN, *options],
         cwd=ROOT,
@@ -70,7 +80,7 @@ def test_drafts_change_no_token_and_no_bit(report: dict[str, Any]) -> None:
 
 
 def test_the_budgets_fit_into_five_minutes() -> None:
-    assert sum(part.budget_s for part in script.PARTS) <= 290
+    assert sum(part.budget_s for part in script.PARTS if part.usual) <= 290
 
 
 def test_a_failing_part_is_reported_and_stops_nothing(
