@@ -12,6 +12,7 @@ import torch
 from completion_server.engine.pair import DraftModelParts
 from completion_server.kv.memory import KvMemory
 from completion_server.models.decoder import Decoder, Feed
+from completion_server.models.threads import ThreadChoice
 from speculative import PassCosts
 
 WIDTHS = (1, 2, 4, 8, 16)
@@ -41,20 +42,17 @@ def _measure(decoder: Decoder, memory: KvMemory, widths: tuple[int, ...]) -> dic
     start = min(CONTEXT, memory.capacity - max(widths))
     _fill(decoder, memory, start)
     every = torch.get_num_threads()
-    candidates = (1, every) if decoder.device.type == "cpu" and every > 1 else (every,)
-    found: dict[int, float] = {}
-    threads: dict[int, int] = {}
+    counts = (1, every) if decoder.device.type == "cpu" and every > 1 else (every,)
+    measured: dict[int, dict[int, float]] = {}
     for width in widths:
-        by_threads = {}
-        for count in candidates:
+        measured[width] = {}
+        for count in counts:
             torch.set_num_threads(count)
-            by_threads[count] = _median_ms(decoder, memory, start, width)
-        threads[width] = min(by_threads, key=by_threads.__getitem__)
-        found[width] = by_threads[threads[width]]
+            measured[width][count] = _median_ms(decoder, memory, start, width)
     torch.set_num_threads(every)
-    if len(candidates) > 1:
-        decoder.threads = threads
-    return found
+    if len(counts) > 1:
+        decoder.threads = ThreadChoice(measured)
+    return {width: min(by_count.values()) for width, by_count in measured.items()}
 
 
 def _fill(decoder: Decoder, memory: KvMemory, count: int) -> None:

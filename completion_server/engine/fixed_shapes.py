@@ -47,10 +47,3 @@ def prepare(decoder: Decoder, memory: KvMemory, progress: Callable[[float], None
 def spare_places(decoder: Decoder) -> int:
     """How many slots' worth of memory is needed beside the slots."""
     return 1 if isinstance(decoder, StaticDecoder) else 0
-
-
-def slot_bytes(decoder: Decoder, capacity: int) -> int:
-    """Bytes of the keys and values of one slot."""
-    if isinstance(decoder, StaticDecoder):
-        return decoder.slot_bytes(capacity)
-    return decoder.kv_shape.position_bytes(decoder.dtype) * capacity

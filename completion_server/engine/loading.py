@@ -50,11 +50,11 @@ def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> E
     arithmetic = choose_arithmetic(settings.dtype, device)
     fixed = fixed_shapes.wanted(settings, device, arithmetic)
     progress(f"loading {pair.target}", 0.05)
-    target = loader.load(pull.locate(pair.target), device, arithmetic)
+    target = loader.load(pull.locate(pair.target), device, arithmetic, stock=fixed)
     draft = None
     if pair.draft is not None:
         progress(f"loading {pair.draft}", 0.5)
-        draft = loader.load(pull.locate(pair.draft), device, arithmetic)
+        draft = loader.load(pull.locate(pair.draft), device, arithmetic, stock=fixed)
         check_vocabularies(target.tokenizer, draft.tokenizer)
     if fixed:
         target = fixed_shapes.fix(target, TARGET, settings)
@@ -160,7 +160,7 @@ class _Sizes:
 
 
 def _slot_bytes(model: LoadedModel, context: int) -> int:
-    return fixed_shapes.slot_bytes(model.decoder, context + SPARE)
+    return model.decoder.slot_bytes(context + SPARE)
 
 
 def _rehearse(engine: Engine) -> None:

@@ -11,6 +11,7 @@ function (`scaling`, `sliding_window`, `softcap`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -18,22 +19,48 @@ from torch import Tensor, nn
 from transformers import AttentionInterface
 
 from completion_server.errors import UnsupportedModel
-from completion_server.kv.memory import KvMemory
+from completion_server.kv.memory import SHORTEST_SUM, KvMemory, padded
 
 NAME = "foretype"
 
+# An exact product has the shapes where the matrix library adds up a row in the same order however many rows there are:
+# at least so many rows, whole grains of columns, and a sum that is cut into blocks from its start. Found by trying all
+# shapes with MKL; other libraries may differ, so `exactness` tries again at load.
+FEWEST_ROWS = 4
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Span:
     """One row of a batch: `count` new tokens of `slot`, at positions `start`…`start + count - 1`.
 
-    `alone`: so many of the last tokens attend one by one, see `Decoder.exact_rows`.
+    With `exact` a token's result is the same to the bit however many tokens its span has.
     """
 
     slot: int
     start: int
     count: int
-    alone: int = 0
+    device: torch.device
+    exact: bool = False
+
+    @property
+    def end(self) -> int:
+        return self.start + self.count
+
+    @property
+    def columns(self) -> int:
+        """How many positions are looked at, some behind the end if `exact`; those are hidden."""
+        return max(SHORTEST_SUM, padded(self.end)) if self.exact else self.end
+
+    @cached_property
+    def future(self) -> Tensor:
+        """`[count, columns - start]`: what a token must not see of the positions from `start` on."""
+        places = torch.arange(self.start, self.columns, device=self.device)
+        return places > places[: self.count, None]
+
+    def past(self, window: int) -> Tensor:
+        """`[count, columns]`: what lies too far back for a sliding window."""
+        places = torch.arange(self.columns, device=self.device)
+        return places <= places[self.start : self.end, None] - window
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +69,13 @@ class RaggedBatch:
 
     memory: KvMemory
     spans: Sequence[Span]
+
+    def keep_states(self, hidden: Tensor) -> None:
+        """Write the last hidden states `[T, hidden]` beside the keys and values, where the memory has room for them."""
+        offset = 0
+        for span in self.spans:
+            self.memory.states(span.slot)[span.start : span.end] = hidden[offset : offset + span.count]
+            offset += span.count
 
 
 @dataclass(slots=True)
@@ -80,56 +114,52 @@ def attention(
     if ragged is None or kwargs.get("s_aux") is not None:
         raise UnsupportedModel("this model's attention cannot run on Foretype's KV memory; use another model")
     layer = int(module.layer_idx)  # type: ignore[arg-type]
+    heads, kv_heads, dim = query.shape[1], key.shape[1], query.shape[3]
     if isinstance(ragged, Probe):
-        ragged.layers[layer] = (key.shape[1], key.shape[3])
-        group = query.shape[1] // key.shape[1]
-        return value.repeat_interleave(group, dim=1).transpose(1, 2), None  # one token attends to itself alone
-    scale = query.shape[3] ** -0.5 if scaling is None else scaling
+        ragged.layers[layer] = (kv_heads, dim)
+        return value.repeat_interleave(heads // kv_heads, dim=1).transpose(1, 2), None  # one token sees itself alone
+    query = query[0] * (dim**-0.5 if scaling is None else scaling)
     outputs, offset = [], 0
     for span in ragged.spans:
         rows = slice(offset, offset + span.count)
-        keys, values = ragged.memory.block(span.slot)[layer]
-        end = span.start + span.count
-        keys[:, span.start : end] = key[0, :, rows]
-        values[:, span.start : end] = value[0, :, rows]
-        queries = query[0, :, rows]
-        together = span.count - span.alone
-        if together:
-            stop = span.start + together
-            seen = (keys[:, :stop], values[:, :stop])
-            outputs.append(_attend(queries[:, :together], *seen, scale, sliding_window, softcap))
-        for i in range(together, span.count):
-            stop = span.start + i + 1
-            seen = (keys[:, :stop], values[:, :stop])
-            outputs.append(_attend(queries[:, i : i + 1], *seen, scale, sliding_window, softcap))
+        block = ragged.memory.block(span.slot)[layer]
+        block[0, :, span.start : span.end] = key[0, :, rows]
+        block[1, :, span.start : span.end] = value[0, :, rows]
+        folded = query[:, rows].reshape(kv_heads, -1, dim)
+        mixed = attend(folded, block, span, window=sliding_window, softcap=softcap)
+        outputs.append(mixed.reshape(heads, span.count, dim).transpose(0, 1))
         offset = rows.stop
     output = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
     return output[None], None
 
 
-def _attend(
-    query: Tensor, keys: Tensor, values: Tensor, scale: float, window: int | None, softcap: float | None
+def attend(
+    query: Tensor, block: Tensor, span: Span, *, window: int | None = None, softcap: float | None = None
 ) -> Tensor:
-    """Causal attention of the last `t` positions. `query` `[heads, t, d]`, `keys`, `values` `[kv_heads, S, d]`.
+    """Causal attention of a span's tokens over its slot, where their own keys and values are already.
 
-    Returns `[t, heads, d]`. Scores are taken to fp32 (or stay fp64) for the softmax, as the stock models do.
+    `query` `[kv_heads, group·count, d]`, scaled, the heads of a group behind one another; `block`
+    `[2, kv_heads, positions, d]`, keys and values of one layer. Returns the shape of `query`.
+    Scores are taken to fp32 (or stay fp64) for the softmax, as the stock models do.
     """
-    heads, count, dim = query.shape
-    kv_heads, length, _ = keys.shape
-    group = heads // kv_heads
-    folded = query.reshape(kv_heads, group * count, dim)
-    scores = torch.bmm(folded, keys.transpose(1, 2)).mul_(scale)
+    kv_heads, rows, _ = query.shape
+    if span.exact and rows < FEWEST_ROWS:
+        query = nn.functional.pad(query, (0, 0, 0, FEWEST_ROWS - rows))
+    scores = torch.bmm(query, block[0, :, : span.columns].transpose(1, 2))
     if softcap is not None:
         scores = torch.tanh(scores / softcap) * softcap
-    shaped = scores.view(kv_heads, group, count, length)
-    if count > 1:  # only the last `count` columns can lie in the future of a query
-        future = torch.ones(count, count, dtype=torch.bool, device=query.device).triu_(1)
-        shaped[..., length - count :].masked_fill_(future, float("-inf"))
-    if window is not None and window < length:
-        positions = torch.arange(length, device=query.device)
-        too_old = positions[None, :] <= positions[length - count :, None] - window
-        shaped.masked_fill_(too_old, float("-inf"))
+    shaped = scores[:, :rows].view(kv_heads, -1, span.count, span.columns)
+    if span.columns > span.start + 1:
+        shaped[..., span.start :].masked_fill_(span.future, float("-inf"))
+    if window is not None and window < span.end:
+        shaped.masked_fill_(span.past(window), float("-inf"))
     wide = torch.float64 if scores.dtype == torch.float64 else torch.float32
-    weights = torch.softmax(scores, dim=-1, dtype=wide).to(values.dtype)
-    mixed = torch.bmm(weights, values).view(kv_heads, group, count, dim)
-    return mixed.permute(2, 0, 1, 3).reshape(count, heads, dim)
+    weights = torch.softmax(scores, dim=-1, dtype=wide).to(block.dtype)
+    return torch.bmm(*_summed(weights, block[1], span))[:, :rows]
+
+
+def _summed(weights: Tensor, values: Tensor, span: Span) -> tuple[Tensor, Tensor]:
+    """The two factors of the weighted sum. What lies behind the end has no weight and may be anything, even NaN."""
+    if span.exact and span.end < SHORTEST_SUM:
+        return weights[..., :SHORTEST_SUM], nn.functional.pad(values[:, : span.end], (0, 0, 0, SHORTEST_SUM - span.end))
+    return weights[..., : span.end], values[:, : span.end]

@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
 from completion_server.errors import ModelNotFound, UnsafeModel, UnsupportedModel
-from completion_server.models import int8, vocabulary
+from completion_server.models import fused, int8, vocabulary
 from completion_server.models.decoder import Decoder, Feed
 from completion_server.models.device import Arithmetic
+from completion_server.models.exactness import rows_agree
+from completion_server.models.int8 import Int8Matrix
 from completion_server.models.narrow_weights import narrow
 
 _UNSTABLE_ROPE = ("dynamic", "longrope")  # angles that depend on the longest position in the batch
@@ -44,9 +46,10 @@ class LoadedModel:
     output_ids: Tensor | None = None
 
 
-def load(folder: Path, device: torch.device, arithmetic: Arithmetic) -> LoadedModel:
+def load(folder: Path, device: torch.device, arithmetic: Arithmetic, *, stock: bool = False) -> LoadedModel:
     """Load the model in `folder` for `device` and `arithmetic`, checked against the stock model.
 
+    On a CPU its blocks are exchanged for faster ones where there are such (`fused`), unless `stock`.
     Raises ModelNotFound, UnsafeModel, UnsupportedModel, or PairMismatch for a bad map of a reduced output layer.
     """
     _check_files(folder)
@@ -59,9 +62,13 @@ def load(folder: Path, device: torch.device, arithmetic: Arithmetic) -> LoadedMo
         vocabulary.fit_output(model, folder, output_ids)
         output_ids = output_ids.to(device)
     decoder = wrap(model)
-    if arithmetic.int8:  # after the comparison: that is about attention, and int8 is meant to differ a little
+    if device.type == "cpu" and not stock and fused.fits(model):
+        fuse(decoder, Int8Matrix if arithmetic.int8 else fused.plain)
+    elif arithmetic.int8:
         int8.quantize(model)
+    if arithmetic.int8:
         decoder.exact_rows = True
+        decoder.row_by_row = not rows_agree(decoder)
     if arithmetic.narrow is not None and not _is_quantized(model):
         narrow(model, arithmetic.narrow, model.get_output_embeddings())  # type: ignore[no-untyped-call]
     decoder.arithmetic = arithmetic.name
@@ -72,24 +79,48 @@ def wrap(model: PreTrainedModel) -> Decoder:
     """Put `model` on our KV memory and compare it with what it computed before. Raises UnsupportedModel."""
     _check_rope(model)
     model.eval()  # type: ignore[no-untyped-call]
-    width = int(model.config.get_text_config().vocab_size)
-    tokens = [(7 * i + 3) % width for i in range(12)]
+    tokens = _some_tokens(model)
     with torch.inference_mode():
-        ids = torch.tensor([tokens], device=model.device)
-        stock = model(input_ids=ids, use_cache=False).logits[0]
+        stock = model(input_ids=torch.tensor([tokens], device=model.device), use_cache=False).logits[0]
     decoder = Decoder(model)
+    _compare(decoder, stock, 0.05 if decoder.dtype in (torch.bfloat16, torch.float16) else 1e-4)
+    return decoder
+
+
+def fuse(decoder: Decoder, matrix: fused.MakeMatrix) -> None:
+    """Exchange the blocks of a model that fits for faster ones and compare. The stock blocks are given up.
+
+    Raises UnsupportedModel.
+    """
+    model = decoder.model
+    stock = _logits(decoder)
+    decoder.network = fused.FusedNetwork(model, matrix)
+    # int8 is meant to differ a little; a part of the model that was overlooked makes another text altogether.
+    _compare(decoder, stock, 1e-4 if matrix is fused.plain else 0.2)
+    model.base_model.layers = nn.ModuleList()
+
+
+def _some_tokens(model: PreTrainedModel) -> list[int]:
+    width = int(model.config.get_text_config().vocab_size)
+    return [(7 * i + 3) % width for i in range(12)]
+
+
+def _logits(decoder: Decoder) -> Tensor:
+    """In two passes, so that the second reads what the first has written."""
+    tokens = _some_tokens(decoder.model)
     memory = decoder.memory(slots=1, capacity=len(tokens))
     parts = [decoder.forward(memory, [Feed(0, 0, tokens[:7], 7)])[0]]
     parts += [decoder.forward(memory, [Feed(0, 7, tokens[7:], 5)])[0]]
-    ours = torch.cat(parts)
-    error = (ours - stock).abs().max().item() / max(stock.abs().max().item(), 1e-9)
-    allowed = 0.05 if decoder.dtype in (torch.bfloat16, torch.float16) else 1e-4
+    return torch.cat(parts)
+
+
+def _compare(decoder: Decoder, expected: Tensor, allowed: float) -> None:
+    error = (_logits(decoder) - expected).abs().max().item() / max(expected.abs().max().item(), 1e-9)
     if not error < allowed:
         raise UnsupportedModel(
-            f"{model.config.model_type} gives other logits on Foretype's attention (off by {error:.1e}); "
+            f"{decoder.model.config.model_type} gives other logits on Foretype's attention (off by {error:.1e}); "
             "use another model and report this one"
         )
-    return decoder
 
 
 def max_positions(model: PreTrainedModel) -> int:

@@ -37,7 +37,8 @@ def test_the_faster_number_of_threads_is_taken_at_each_width(monkeypatch: pytest
     )
     monkeypatch.setattr(costs, "_timed", timed)
     measured = costs.measure(decoder, decoder.memory(1, 1024), None)
-    assert decoder.threads == {1: 1, 2: 1, 4: 1, 8: 1, 16: 2, costs.CHUNK: 2}
+    assert decoder.threads is not None
+    assert [decoder.threads.count(width) for width in (1, 2, 4, 8, 16, costs.CHUNK)] == [1, 1, 1, 1, 2, 2]
     assert (measured.target(1), measured.target(16)) == (11.0, 24.0)
     for width, count in ((1, 1), (3, 1), (9, 2), (128, 2), (200, 2)):
         decoder.forward(decoder.memory(1, 256), [Feed(0, 0, [1] * width, 1)])

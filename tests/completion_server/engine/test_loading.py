@@ -132,7 +132,7 @@ def test_a_generation_config_that_makes_no_sense_ends_nothing(tmp_path: Path, te
 
 def test_the_memory_budget_decides_how_many_slots_there_are(tmp_path: Path) -> None:
     target = save(tmp_path / "target", tiny_tokenizer())
-    per_slot = 2 * 2 * 2 * 12 * 8 * (512 + 32)  # keys and values, layers, heads, dimension, bytes, positions
+    per_slot = 2 * 2 * 2 * 12 * 8 * 576  # keys and values, layers, heads, dimension, bytes, padded positions
     settings = {**SETTINGS, "slots": 5, "kv_budget": MemoryBudget(bytes=3 * per_slot)}
     assert len(load_engine(EngineSettings(target=target, **settings)).pair.slots.slots) == 3
     settings["kv_budget"] = MemoryBudget(bytes=per_slot - 1)

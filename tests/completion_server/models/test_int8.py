@@ -6,7 +6,7 @@ from torch import nn
 
 from completion_server.models import int8
 from completion_server.models.decoder import Feed
-from completion_server.models.int8 import Group, Int8Linear, quantize
+from completion_server.models.int8 import Group, Int8Linear, Int8Matrix, quantize
 from completion_server.models.tiny import tiny_model
 
 
@@ -19,8 +19,8 @@ def test_a_product_by_hand() -> None:
     layer = nn.Linear(2, 1, bias=True)
     layer.weight.data = torch.tensor([[127.0, -127.0]])  # scale 1: codes 127, -127
     layer.bias.data = torch.tensor([5.0])
-    (out,) = Group([layer]).outputs(torch.tensor([[1.0, 0.5]]))  # steps 127 and 63.5: high 127, 64; low 0, -127
-    torch.testing.assert_close(out, torch.tensor([[127.0 - 63.5 + 5.0]]))
+    (out,) = Group([layer]).outputs(torch.tensor([[1.0, 0.5]]))  # 32639 and 16319.5 steps of 1/32639
+    torch.testing.assert_close(out, torch.tensor([[127.0 - 127.0 * 16320 / 32639 + 5.0]]))
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -54,7 +54,8 @@ def test_extreme_rows() -> None:
 
 def test_layers_of_a_group_are_multiplied_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    monkeypatch.setattr(torch, "_int_mm", lambda *a, real=torch._int_mm: calls.append(1) or real(*a))
+    real = Int8Matrix.__call__
+    monkeypatch.setattr(Int8Matrix, "__call__", lambda *a: calls.append(1) or real(*a))
     group = Group([nn.Linear(8, 4), nn.Linear(8, 2)])
     first, second = Int8Linear(group, 0), Int8Linear(group, 1)
     rows = torch.randn(3, 8)
