@@ -64,7 +64,8 @@ class StaticDecoder(Decoder):
         """
         if states:
             raise UnsupportedModel(
-                "this draft reads the target's hidden states, which passes of fixed shape do not keep"
+                "this draft reads the target's hidden states, which passes of fixed shape do not keep; "
+                "set static_passes = off or choose another draft"
             )
         shape = self.kv_shape
         return StaticMemory(shape, slots, capacity, self.dtype, self.device, eight_bit=self._eight_bit)
