@@ -1,6 +1,7 @@
 """The command `foretype`: parses, calls, prints. Every command imports what it needs when it runs.
 
-The commands stand in `cli_engine`, `cli_models` and `cli_try`; those that hand over to another program are here.
+The commands stand in `cli_engine`, `cli_models`, `cli_distill` and `cli_try`; those that hand over to another program
+are here.
 """
 
 import os
@@ -10,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from completion_server import __version__, cli_engine, cli_models, cli_serve, cli_try
+from completion_server import __version__, cli_distill, cli_engine, cli_models, cli_serve, cli_try
 from completion_server.errors import ForetypeError
 
 PASSED_ON = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
@@ -68,6 +69,7 @@ def build() -> typer.Typer:
     app.command("doctor")(cli_engine.doctor)
     app.command("pull")(cli_models.pull)
     app.command("pairs")(cli_models.pairs)
+    app.command("distill")(cli_distill.distill)
     app.command("version")(version)
     return app
 

@@ -6,51 +6,53 @@ from torch import Tensor
 
 from speculative.costs import PassCosts
 from speculative.distill.acceptance import Acceptance, measure
-from speculative.distill.feature_draft import FeatureDraft, Unrolling
 from speculative.distill.recording import Recording
+from speculative.distill.state_draft import StateDraft
 from speculative.distill.words import Words
 
 COSTS = PassCosts({1: 10.0, 2: 11.0, 3: 12.0}, {"model": 1.0})
 
 
 class Says:
-    """A draft that says the same tokens at each position, whatever it is fed, and another at every later step."""
+    """A draft that says given tokens at its first step, from place to place, others at the second, and so on."""
 
-    def __init__(self, by_step: list[Tensor]) -> None:
-        self._left = list(by_step)
+    def __init__(self, *by_step: list[int]) -> None:
+        self._left = [torch.tensor(said) for said in by_step]
+        self.fed: list[list[int]] = []
 
-    def __call__(self, embedded: Tensor, states: Tensor, unrolling: Unrolling) -> Tensor:
-        said = self._left.pop(0)
-        return torch.nn.functional.one_hot(said, 24).float()[None].expand(len(embedded), -1, -1)
+    def __call__(self, embedded: Tensor, states: Tensor) -> Tensor:
+        self.fed.append(embedded[0, :, 0].int().tolist())
+        return torch.nn.functional.one_hot(self._left.pop(0), 24).float()[None]
 
 
-def windows(recording: Recording, *tokens: int) -> Recording:
+def only_window(recording: Recording, *tokens: int) -> Recording:
+    """The recording with one window, behind whose 12 given tokens the target wrote `tokens`."""
     recording.done = 1
     recording.tokens[0, 12:] = torch.tensor(tokens, dtype=torch.int32)
     return recording
 
 
-def words() -> Words:
-    return Words(torch.arange(24), torch.eye(24), torch.zeros(24, 16))
+def words(ids: list[int]) -> Words:
+    """A state scores a token by its entry at it; an embedding is the token itself."""
+    return Words(torch.tensor(ids), torch.eye(24)[ids], torch.arange(24.0)[:, None].expand(24, 16))
 
 
 def test_chains_are_counted_where_the_target_wrote_itself(recording: Recording) -> None:
-    follows = [0] * 11 + [1, 2, 3, 4, 5, 6, 7, 8]  # positions 11…18 are followed by the target's tokens
-    first = torch.tensor([*follows[:11], 1, 2, 0, 4, 5, 6, 0, 0, 0])  # wrong at 13; right at 11, 12, 14, 15, 16
-    second = torch.tensor([*follows[:12], 0, 3, 4, 5, 6, 7, 0, 0])  # wrong at 12; right at 13…17
-    draft = cast(FeatureDraft, Says([first, second]))
-    found = measure(draft, words(), windows(recording, 1, 2, 3, 4, 5, 6, 7, 8), depth=2)
-    assert found.places == 7  # chains begin at 11…17 and go one further
-    # first right at 11, 12, 14, 15, 16 of them; then second right at 12 (no), 13, 15, 16, 17
-    assert found.chains == pytest.approx((5 / 7, 4 / 7))
-    assert found.by_position == pytest.approx((5 / 7, 4 / 5))
+    window = only_window(recording, 1, 2, 3, 4, 5, 6, 7, 8)
+    draft = Says([2, 3, 0, 5, 6, 7], [0, 4, 5, 6, 0, 8])  # behind 1…6, then behind 2…7
+    found = measure(cast(StateDraft, draft), words(list(range(24))), window, depth=2)
+    assert draft.fed == [[1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 7]]
+    # first token: wrong behind 3. Second: wrong behind 1 2 and 5 6; right behind 3 4, which does not count.
+    assert found.places == 6
+    assert found.chains == pytest.approx((5 / 6, 3 / 6))
+    assert found.by_position == pytest.approx((5 / 6, 3 / 5))
 
 
 def test_a_token_that_the_draft_cannot_say_is_not_accepted(recording: Recording) -> None:
-    few = Words(torch.tensor([2, 3]), torch.eye(24)[[2, 3]], torch.zeros(24, 16))
-    right = torch.tensor([0] * 11 + [1, 2, 3, 1, 2, 3, 1, 2, 0])
-    draft = cast(FeatureDraft, Says([right]))
-    assert measure(draft, few, windows(recording, 1, 2, 3, 1, 2, 3, 1, 2), depth=1).chains == pytest.approx((5 / 8,))
+    window = only_window(recording, 1, 2, 3, 1, 2, 3, 1, 2)
+    draft = Says([2, 3, 1, 2, 3, 1, 2])  # always right, but 1 is not among its words
+    found = measure(cast(StateDraft, draft), words([2, 3]), window, depth=1)
+    assert found.chains == pytest.approx((5 / 7,))
 
 
 def test_the_gain_weighs_tokens_against_what_passes_cost() -> None:

@@ -8,15 +8,12 @@ import torch
 from speculative.costs import PassCosts
 from speculative.distill.acceptance import Acceptance, measure
 from speculative.distill.fakes import ChainTarget
-from speculative.distill.feature_draft import FeatureDraft
-from speculative.distill.objective import Objective
 from speculative.distill.recording import Recording
+from speculative.distill.state_draft import StateDraft
 from speculative.distill.training import Course, Training, TrainingPlan
 from speculative.distill.words import Words
 
-PLAN = TrainingPlan(
-    steps=30, batch=8, learning_rate=3e-3, warmup=5, measure_every=5, patience=10, objective=Objective(given=6)
-)
+PLAN = TrainingPlan(steps=60, batch=8, learning_rate=1e-2, warmup=5, measure_every=5, patience=10)
 COSTS = PassCosts({1: 1.0, 8: 1.8}, {"model": 0.1})
 
 
@@ -31,7 +28,7 @@ class Bench:
         folder.mkdir(exist_ok=True)
         self._words = Words.of(target, torch.arange(24))
         self._recording = recording
-        self.draft = FeatureDraft(target.shape)
+        self.draft = StateDraft(target.shape)
         self.draft.begin_at(target, recording.tokens.long(), recording.states)
         self._training = Training(self.draft, self._words, recording, plan, folder, files)
 
@@ -69,9 +66,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(target, recording, tmp_path, fil
 
 
 def test_it_stops_when_nothing_is_gained_and_keeps_the_best(target, recording, tmp_path, files) -> None:
-    plan = TrainingPlan(
-        steps=100, batch=8, learning_rate=0.0, measure_every=2, patience=3, objective=Objective(given=6)
-    )
+    plan = TrainingPlan(steps=100, batch=8, learning_rate=0.0, measure_every=2, patience=3)
     bench = Bench(target, recording, tmp_path / "work", files, plan)
     weights = {name: weight.clone() for name, weight in bench.draft.state_dict().items()}
     course = bench.run()
@@ -81,9 +76,7 @@ def test_it_stops_when_nothing_is_gained_and_keeps_the_best(target, recording, t
 
 def test_windows_are_all_seen_once_before_any_is_seen_again(target, recording, tmp_path, files) -> None:
     plan = TrainingPlan(batch=4)
-    training = Training(
-        FeatureDraft(target.shape), Words.of(target, torch.arange(24)), recording, plan, tmp_path, files
-    )
+    training = Training(StateDraft(target.shape), Words.of(target, torch.arange(24)), recording, plan, tmp_path, files)
     first = torch.cat([training._rows(step) for step in range(4)]).tolist()
     second = torch.cat([training._rows(step) for step in range(4, 8)]).tolist()
     assert sorted(first) == sorted(second) == list(range(16))
@@ -97,6 +90,6 @@ def test_the_rate_rises_then_falls() -> None:
     assert plan.rate(100) == pytest.approx(0.05)
 
 
-def test_the_unrolling_grows_in_the_second_half() -> None:
+def test_chains_grow() -> None:
     plan = TrainingPlan(steps=60, unroll=3)
-    assert [plan.unrolled(step) for step in (0, 29, 30, 39, 40, 49, 50, 59)] == [1, 1, 1, 1, 2, 2, 3, 3]
+    assert [plan.unrolled(step) for step in (0, 19, 20, 39, 40, 59)] == [1, 1, 2, 2, 3, 3]
