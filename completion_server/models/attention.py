@@ -9,7 +9,7 @@ so that keys and values are never repeated. Knows nothing of models beyond what 
 function (`scaling`, `sliding_window`, `softcap`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -41,26 +41,45 @@ class Span:
     count: int
     device: torch.device
     exact: bool = False
+    _masks: dict[tuple[int, int], Tensor] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def end(self) -> int:
         return self.start + self.count
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """How many positions are looked at, some behind the end if `exact`; those are hidden."""
         return max(SHORTEST_SUM, padded(self.end)) if self.exact else self.end
 
-    @cached_property
-    def future(self) -> Tensor:
-        """`[count, columns - start]`: what a token must not see of the positions from `start` on."""
-        places = torch.arange(self.start, self.columns, device=self.device)
-        return places > places[: self.count, None]
+    def seen(self, block: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys `[…, kv_heads, d, columns]` and values `[…, kv_heads, end, d]` in a block `[…, 2, kv_heads, n, d]`."""
+        keys, values = block.unbind(-4)
+        return keys[..., : self.columns, :].transpose(-1, -2), values[..., : self.end, :]
 
-    def past(self, window: int) -> Tensor:
-        """`[count, columns]`: what lies too far back for a sliding window."""
-        places = torch.arange(self.columns, device=self.device)
-        return places <= places[self.start : self.end, None] - window
+    def future(self, rows: int) -> Tensor:
+        """`[rows, columns - start]`: what must not be seen of the positions from `start` on.
+
+        The rows are those of `attend`; what was added to make them `FEWEST_ROWS` may see everything.
+        """
+        return self._mask(rows, self.start, lambda places, tokens: places > tokens)
+
+    def past(self, rows: int, window: int) -> Tensor:
+        """`[rows, columns]`: what lies too far back for a sliding window."""
+        return self._mask(rows, -window, lambda places, tokens: places <= tokens - window)
+
+    def _mask(self, rows: int, kind: int, hide: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+        found = self._masks.get((rows, kind))
+        if found is None:
+            places = torch.arange(max(kind, 0), self.columns, device=self.device)
+            tokens = torch.arange(self.start, self.end, device=self.device)[:, None]
+            hidden = hide(places, tokens).repeat(rows // self.count, 1)
+            found = self._masks[rows, kind] = nn.functional.pad(hidden, (0, 0, 0, self.added(rows)))
+        return found
+
+    def added(self, rows: int) -> int:
+        """How many rows a product of `rows` needs beside them."""
+        return max(0, FEWEST_ROWS - rows) if self.exact else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +145,7 @@ def attention(
         block[0, :, span.start : span.end] = key[0, :, rows]
         block[1, :, span.start : span.end] = value[0, :, rows]
         folded = query[:, rows].reshape(kv_heads, -1, dim)
-        mixed = attend(folded, block, span, window=sliding_window, softcap=softcap)
+        mixed = attend(folded, *span.seen(block), span, window=sliding_window, softcap=softcap)
         outputs.append(mixed.reshape(heads, span.count, dim).transpose(0, 1))
         offset = rows.stop
     output = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
@@ -134,32 +153,32 @@ def attention(
 
 
 def attend(
-    query: Tensor, block: Tensor, span: Span, *, window: int | None = None, softcap: float | None = None
+    query: Tensor, keys: Tensor, values: Tensor, span: Span, *, window: int | None = None, softcap: float | None = None
 ) -> Tensor:
     """Causal attention of a span's tokens over its slot, where their own keys and values are already.
 
-    `query` `[kv_heads, group·count, d]`, scaled, the heads of a group behind one another; `block`
-    `[2, kv_heads, positions, d]`, keys and values of one layer. Returns the shape of `query`.
+    `query` `[kv_heads, group·count, d]`, scaled, the heads of a group behind one another; `keys` and `values` of one
+    layer as `Span.seen` gives them. Returns the shape of `query`.
     Scores are taken to fp32 (or stay fp64) for the softmax, as the stock models do.
     """
-    kv_heads, rows, _ = query.shape
-    if span.exact and rows < FEWEST_ROWS:
-        query = nn.functional.pad(query, (0, 0, 0, FEWEST_ROWS - rows))
-    scores = torch.bmm(query, block[0, :, : span.columns].transpose(1, 2))
+    rows = query.shape[1]
+    added = span.added(rows)
+    if added:
+        query = nn.functional.pad(query, (0, 0, 0, added))
+    scores = torch.bmm(query, keys)
     if softcap is not None:
         scores = torch.tanh(scores / softcap) * softcap
-    shaped = scores[:, :rows].view(kv_heads, -1, span.count, span.columns)
-    if span.columns > span.start + 1:
-        shaped[..., span.start :].masked_fill_(span.future, float("-inf"))
+    behind = span.columns - span.start
+    if behind > 1:
+        scores.narrow(2, span.start, behind).masked_fill_(span.future(rows), float("-inf"))
     if window is not None and window < span.end:
-        shaped.masked_fill_(span.past(window), float("-inf"))
+        scores.masked_fill_(span.past(rows, window), float("-inf"))
     wide = torch.float64 if scores.dtype == torch.float64 else torch.float32
-    weights = torch.softmax(scores, dim=-1, dtype=wide).to(block.dtype)
-    return torch.bmm(*_summed(weights, block[1], span))[:, :rows]
-
-
-def _summed(weights: Tensor, values: Tensor, span: Span) -> tuple[Tensor, Tensor]:
-    """The two factors of the weighted sum. What lies behind the end has no weight and may be anything, even NaN."""
-    if span.exact and span.end < SHORTEST_SUM:
-        return weights[..., :SHORTEST_SUM], nn.functional.pad(values[:, : span.end], (0, 0, 0, SHORTEST_SUM - span.end))
-    return weights[..., : span.end], values[:, : span.end]
+    weights = torch.softmax(scores, dim=-1, dtype=wide).to(values.dtype)
+    # What lies behind the end has no weight and may be anything, even NaN.
+    if not span.exact or span.end >= SHORTEST_SUM:
+        weights = weights.narrow(2, 0, span.end)
+    else:
+        values = nn.functional.pad(values, (0, 0, 0, SHORTEST_SUM - span.end))
+    mixed = torch.bmm(weights, values)
+    return mixed.narrow(1, 0, rows) if added else mixed

@@ -50,6 +50,19 @@ class _Layer:
     down: Matrix
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A span and what it sees, layer by layer: views that are cheaper to make for all layers at once.
+
+    `fresh` `[2 · kv_heads, count, d]` is where its new keys and values go.
+    """
+
+    span: Span
+    keys: Sequence[Tensor]
+    values: Sequence[Tensor]
+    fresh: Sequence[Tensor]
+
+
 class FusedNetwork:
     """A `Network` that computes what `model` does. Check `fits` first. Takes copies of the weights, not the modules."""
 
@@ -70,11 +83,10 @@ class FusedNetwork:
     def __call__(self, tokens: Tensor, positions: Tensor, wanted: Tensor, batch: RaggedBatch) -> Tensor:
         hidden = nn.functional.embedding(tokens, self._embedding)
         rotation = self._rotation[positions][:, None]
-        blocks = [batch.memory.block(span.slot) for span in batch.spans]
+        rows = _rows(batch)
         for number, layer in enumerate(self._layers):
             joined = layer.queries_keys_values(self._norm(hidden, layer.attention_gain))
-            mixed = self._attention(joined, rotation, [block[number] for block in blocks], batch.spans, layer.window)
-            hidden.add_(layer.output(mixed))
+            hidden.add_(layer.output(self._attention(joined, rotation, rows, number, layer.window)))
             gate, up = layer.gate_up(self._norm(hidden, layer.mlp_gain)).chunk(2, dim=1)
             hidden.add_(layer.down(nn.functional.silu(gate).mul_(up)))
         if batch.memory.state_width:
@@ -84,21 +96,22 @@ class FusedNetwork:
         return self._head(self._norm(hidden[wanted], self._gain))
 
     def _attention(
-        self, joined: Tensor, rotation: Tensor, blocks: list[Tensor], spans: Sequence[Span], window: int | None
+        self, joined: Tensor, rotation: Tensor, rows: "Sequence[_Row]", layer: int, window: int | None
     ) -> Tensor:
-        """`joined` `[T, (heads + 2 · kv_heads) · d]` → `[T, heads · d]`; writes keys and values into `blocks`."""
-        split = joined.view(len(joined), -1, self._dim)
-        rotated = split[:, : self._heads + self._kv_heads]
-        torch.view_as_complex(rotated.view(*rotated.shape[:2], -1, 2)).mul_(rotation)
-        outputs, offset = [], 0
-        for span, block in zip(spans, blocks, strict=True):
-            rows = split[offset : offset + span.count]
-            keys_and_values = rows[:, self._heads :].view(span.count, 2, self._kv_heads, self._dim)
-            block[:, :, span.start : span.end] = keys_and_values.permute(1, 2, 0, 3)
-            queries = rows[:, : self._heads].transpose(0, 1).reshape(self._kv_heads, -1, self._dim)
-            mixed = attend(queries, block, span, window=window)
-            outputs.append(mixed.reshape(self._heads, span.count, self._dim).transpose(0, 1).reshape(span.count, -1))
-            offset += span.count
+        """`joined` `[T, (heads + 2 · kv_heads) · d]` → `[T, heads · d]`; writes keys and values into the memory."""
+        count, dim = len(joined), self._dim
+        heads = joined.view(count, -1, dim)
+        rotated = joined.view(count, -1, dim // 2, 2)[:, : self._heads + self._kv_heads]
+        torch.view_as_complex(rotated).mul_(rotation)
+        parts = [row.span.count for row in rows]
+        outputs = []
+        for row, query, fresh in zip(
+            rows, torch.split(queries, parts), torch.split(keys_and_values, parts), strict=True
+        ):
+            row.fresh[layer].copy_(fresh.transpose(0, 1))
+            folded = query.transpose(0, 1).reshape(self._kv_heads, -1, dim)
+            mixed = attend(folded, row.keys[layer], row.values[layer], row.span, window=window)
+            outputs.append(mixed.reshape(self._heads, -1, dim).transpose(0, 1).reshape(row.span.count, -1))
         return outputs[0] if len(outputs) == 1 else torch.cat(outputs)
 
     def _norm(self, hidden: Tensor, gain: Tensor) -> Tensor:
@@ -141,6 +154,16 @@ class FusedNetwork:
         rows = rows.clone()
         rows[: self._heads * self._dim] *= self._dim**-0.5
         return rows
+
+
+def _rows(batch: RaggedBatch) -> list[_Row]:
+    rows = []
+    for span in batch.spans:
+        block = batch.memory.block(span.slot)
+        keys, values = span.seen(block)
+        fresh = block.flatten(1, 2)[:, :, span.start : span.end]
+        rows.append(_Row(span, keys.unbind(), values.unbind(), fresh.unbind()))
+    return rows
 
 
 def _window(attention: Any) -> int | None:

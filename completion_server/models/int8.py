@@ -37,17 +37,26 @@ class Int8Matrix:
         codes = torch.round(weight / scale[:, None]).to(torch.int8)
         self._packed = torch.ops.onednn.qlinear_prepack(codes, None)
         self._scale = scale * (_FINE / _LARGEST)
+        self._zero = torch.tensor(_ZERO)
         self._zeros = torch.zeros(len(codes), dtype=torch.int32)
 
     def __call__(self, rows: Tensor) -> Tensor:
         """`rows` `[m, in]` → `[m, out]`."""
-        count = len(rows)
-        if count == 0:
+        if len(rows) == 0:
             return rows.new_empty(0, self._columns)
-        codes, largest = _codes(rows.float())
-        low, high = self._product(codes).view(2, count, -1).unbind()
-        out = torch.add(high, low, alpha=1 / _FINE).mul_(largest).to(self._dtype)
+        codes, largest = self._codes(rows if rows.dtype == torch.float32 else rows.float())
+        low, high = self._product(codes).chunk(2)
+        out = torch.add(high, low, alpha=1 / _FINE).mul_(largest)
+        if self._dtype != torch.float32:
+            out = out.to(self._dtype)
         return out if self._bias is None else out.add_(self._bias)
+
+    def _codes(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """fp32 `[m, in]` → low bytes of all rows, then high bytes, uint8 `[2m, in]`; and the largest, `[m, 1]`."""
+        largest = rows.abs().amax(dim=1, keepdim=True).clamp_(min=_SMALLEST)
+        steps = torch.addcmul(self._zero, rows, largest.reciprocal(), value=_LARGEST)
+        whole = steps.to(torch.int32)
+        return torch.cat((whole, whole >> 8)).to(torch.uint8), largest  # the conversion keeps the low byte
 
     def _product(self, codes: Tensor) -> Tensor:
         """uint8 `[2m, in]` around `_MIDDLE` → fp32 `[2m, out]`, times the weights' scales."""
@@ -113,15 +122,6 @@ def is_fast_here() -> bool:
     """Whether this processor multiplies int8 in hardware (VNNI or AMX); elsewhere fp32 is faster."""
     supported = getattr(torch.cpu, "_is_vnni_supported", None)
     return bool(supported and supported()) and hasattr(torch.ops.onednn, "qlinear_pointwise")
-
-
-def _codes(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """fp32 `[m, in]` → the low bytes of all rows, then the high bytes, uint8 `[2m, in]`; and the largest, `[m, 1]`."""
-    count, width = rows.shape
-    largest = rows.abs().amax(dim=1, keepdim=True).clamp_(min=_SMALLEST)
-    steps = (rows * (_LARGEST / largest)).add_(_ZERO)
-    low_and_high = steps.to(torch.uint16).view(torch.uint8).view(count, width, 2)  # x86 has the low byte first
-    return low_and_high.permute(2, 0, 1).reshape(2 * count, width), largest
 
 
 def _groups(linear: dict[str, nn.Linear]) -> list[tuple[str, ...]]:
