@@ -105,11 +105,10 @@ class FusedNetwork:
         torch.view_as_complex(rotated).mul_(rotation)
         parts = [row.span.count for row in rows]
         outputs = []
-        for row, query, fresh in zip(
-            rows, torch.split(queries, parts), torch.split(keys_and_values, parts), strict=True
-        ):
-            row.fresh[layer].copy_(fresh.transpose(0, 1))
-            folded = query.transpose(0, 1).reshape(self._kv_heads, -1, dim)
+        for row, part in zip(rows, torch.split(heads, parts), strict=True):
+            query, fresh = torch.split(part.transpose(0, 1), [self._heads, 2 * self._kv_heads])
+            row.fresh[layer].copy_(fresh)
+            folded = query.reshape(self._kv_heads, -1, dim)
             mixed = attend(folded, row.keys[layer], row.values[layer], row.span, window=window)
             outputs.append(mixed.reshape(self._heads, -1, dim).transpose(0, 1).reshape(row.span.count, -1))
         return outputs[0] if len(outputs) == 1 else torch.cat(outputs)
