@@ -6,10 +6,11 @@ Run once, while loading.
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
-from completion_server.engine.pair import DraftModelParts
+from completion_server.engine.pair import DraftModelParts, StateDraftParts
 from completion_server.kv.memory import KvMemory
 from completion_server.models.decoder import Decoder, Feed
 from completion_server.models.threads import ThreadChoice
@@ -21,12 +22,12 @@ CONTEXT = 512  # positions before the measured ones: a usual prompt's worth of a
 REPEATS = 3
 
 
-def measure(target: Decoder, memory: KvMemory, draft: DraftModelParts | None) -> PassCosts:
+def measure(target: Decoder, memory: KvMemory, draft: DraftModelParts | StateDraftParts | None) -> PassCosts:
     """Milliseconds of a target pass at each of `WIDTHS` and of a draft step. Writes into slot 0, which must be free.
 
     On a CPU it also finds out how many threads are best at each width, and tells the decoders.
     """
-    found = _measure(target, memory, (*WIDTHS, CHUNK))
+    found = _decoder_ms(target, memory, (*WIDTHS, CHUNK))
     target_ms: dict[int, float] = {}
     least = 0.0
     for width in WIDTHS:
@@ -34,34 +35,45 @@ def measure(target: Decoder, memory: KvMemory, draft: DraftModelParts | None) ->
         target_ms[width] = least
     if draft is None:
         return PassCosts(target_ms)
-    return PassCosts(target_ms, {"model": _measure(draft.decoder, draft.memory, (1, CHUNK))[1]})
+    if isinstance(draft, StateDraftParts):
+        return PassCosts(target_ms, {"model": _step_ms(draft)})
+    return PassCosts(target_ms, {"model": _decoder_ms(draft.decoder, draft.memory, (1, CHUNK))[1]})
 
 
-def _measure(decoder: Decoder, memory: KvMemory, widths: tuple[int, ...]) -> dict[int, float]:
+def _decoder_ms(decoder: Decoder, memory: KvMemory, widths: tuple[int, ...]) -> dict[int, float]:
     """Milliseconds by width, with the best number of threads at each."""
     start = min(CONTEXT, memory.capacity - max(widths))
-    _fill(decoder, memory, start)
+    decoder.forward(memory, [Feed(0, 0, [0] * start, 0)])
+
+    def run(width: int) -> object:
+        return decoder.forward(memory, [Feed(0, start, [0] * width, width)])
+
+    found, decoder.threads = _measure(run, widths, decoder.device)
+    return found
+
+
+def _step_ms(draft: StateDraftParts) -> float:
+    """Milliseconds of a step with the best number of threads."""
+    state = draft.target_memory.states(0)[0]
+    found, draft.model.threads = _measure(lambda _: draft.model.step(0, state), (1,), state.device)
+    return found[1]
+
+
+def _measure(
+    run: Callable[[int], object], widths: tuple[int, ...], device: torch.device
+) -> tuple[dict[int, float], ThreadChoice | None]:
+    """Milliseconds by width, and how to choose threads where there is a choice."""
     every = torch.get_num_threads()
-    counts = (1, every) if decoder.device.type == "cpu" and every > 1 else (every,)
+    counts = (1, every) if device.type == "cpu" and every > 1 else (every,)
     measured: dict[int, dict[int, float]] = {}
     for width in widths:
         measured[width] = {}
         for count in counts:
             torch.set_num_threads(count)
-            measured[width][count] = _median_ms(decoder, memory, start, width)
+            measured[width][count] = statistics.median(_timed(partial(run, width), device) for _ in range(REPEATS))
     torch.set_num_threads(every)
-    if len(counts) > 1:
-        decoder.threads = ThreadChoice(measured)
-    return {width: min(by_count.values()) for width, by_count in measured.items()}
-
-
-def _fill(decoder: Decoder, memory: KvMemory, count: int) -> None:
-    decoder.forward(memory, [Feed(0, 0, [0] * count, 0)])
-
-
-def _median_ms(decoder: Decoder, memory: KvMemory, start: int, width: int) -> float:
-    feed = Feed(0, start, [0] * width, width)
-    return statistics.median(_timed(lambda: decoder.forward(memory, [feed]), decoder.device) for _ in range(REPEATS))
+    found = {width: min(by_count.values()) for width, by_count in measured.items()}
+    return found, ThreadChoice(measured) if len(counts) > 1 else None
 
 
 def _timed(call: Callable[[], object], device: torch.device) -> float:

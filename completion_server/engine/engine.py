@@ -121,7 +121,7 @@ class Engine:
     def snapshot(self) -> Snapshot:
         """Counters and facts; read from another thread they may be one step old."""
         pair = self.pair
-        draft_bytes = pair.draft.memory.allocated_bytes if pair.draft else 0
+        draft_bytes = pair.draft.allocated_bytes if pair.draft else 0
         running = sum(1 for work in list(self._work.values()) if work.sequence is not None)
         return Snapshot(
             device=str(pair.target.device),

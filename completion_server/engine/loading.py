@@ -17,12 +17,14 @@ from completion_server.engine.continuation import Reach
 from completion_server.engine.costs import measure
 from completion_server.engine.engine import Engine
 from completion_server.engine.job import Job
-from completion_server.engine.pair import DraftModelParts, LoadedPair
+from completion_server.engine.pair import DraftModelParts, LoadedPair, StateDraftParts
 from completion_server.errors import PairMismatch, SettingsError
+from completion_server.kv.memory import allocated
 from completion_server.kv.slots import SlotTable
-from completion_server.models import formats, loader, vocabulary
+from completion_server.models import formats, loader, state_draft, vocabulary
 from completion_server.models.device import choose_arithmetic, choose_device, free_memory
 from completion_server.models.loader import LoadedModel, TokenizerFiles
+from completion_server.models.state_draft import StateDraftModel
 from completion_server.models.static import DRAFT, TARGET
 from completion_server.prompts import Layout, PromptBudget, detect
 from completion_server.protocol import Complete, Context, Limits
@@ -51,14 +53,20 @@ def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> E
     fixed = fixed_shapes.wanted(settings, device, arithmetic)
     progress(f"loading {pair.target}", 0.05)
     target = loader.load(pull.locate(pair.target), device, arithmetic, stock=fixed)
-    draft = None
+    draft: LoadedModel | StateDraftModel | None = None
     if pair.draft is not None:
         progress(f"loading {pair.draft}", 0.5)
-        draft = loader.load(pull.locate(pair.draft), device, arithmetic, stock=fixed)
-        check_vocabularies(target.tokenizer, draft.tokenizer)
+        folder = pull.locate(pair.draft)
+        if state_draft.is_state_draft(folder):
+            if fixed:
+                raise SettingsError(f"the draft {pair.draft} needs static_passes = off; or use another with --draft")
+            draft = state_draft.load(folder, target.decoder.model, pull.locate(pair.target), arithmetic)
+        else:
+            draft = loader.load(folder, device, arithmetic, stock=fixed)
+            check_vocabularies(target.tokenizer, draft.tokenizer)
     if fixed:
         target = fixed_shapes.fix(target, TARGET, settings)
-        draft = fixed_shapes.fix(draft, DRAFT, settings) if draft else None
+        draft = fixed_shapes.fix(draft, DRAFT, settings) if isinstance(draft, LoadedModel) else None
     lines = formats.table(target.decoder.model.config, device, arithmetic.name)
     for line in lines.values():
         log.info("%s", line)
@@ -75,7 +83,7 @@ def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> E
 def assemble(
     pair: pairs.Pair,
     target: LoadedModel,
-    draft: LoadedModel | None,
+    draft: LoadedModel | StateDraftModel | None,
     settings: EngineSettings,
     progress: Progress = pull.silent,
 ) -> LoadedPair:
@@ -86,12 +94,15 @@ def assemble(
         end_ids=sorted(target.tokenizer.eos_ids),
     )
     family, warning = detect(text, name="" if pair.layout == "auto" else pair.layout, model=pair.target.name)
-    context = min(settings.context_tokens, target.max_positions, draft.max_positions if draft else 1 << 30)
+    own = draft.max_positions if isinstance(draft, LoadedModel) else 1 << 30
+    context = min(settings.context_tokens, target.max_positions, own)
     sizes = _Sizes.fit(target, draft, context, settings)
-    memory = target.decoder.memory(sizes.slots, context + SPARE)
+    memory = target.decoder.memory(sizes.slots, context + SPARE, states=isinstance(draft, StateDraftModel))
     fixed_shapes.prepare(target.decoder, memory, lambda share: progress("recording passes", 0.7 + 0.07 * share))
-    draft_parts = None
-    if draft is not None and pair.draft is not None:
+    draft_parts: DraftModelParts | StateDraftParts | None = None
+    if isinstance(draft, StateDraftModel):
+        draft_parts = StateDraftParts(str(pair.draft), draft, memory, target.tokenizer.real_size)
+    elif draft is not None:
         draft_memory = draft.decoder.memory(sizes.slots, context + SPARE)
         fixed_shapes.prepare(
             draft.decoder, draft_memory, lambda share: progress("recording passes", 0.77 + 0.07 * share)
@@ -146,9 +157,19 @@ class _Sizes:
     budget_bytes: int
 
     @classmethod
-    def fit(cls, target: LoadedModel, draft: LoadedModel | None, context: int, settings: EngineSettings) -> "_Sizes":
+    def fit(
+        cls,
+        target: LoadedModel,
+        draft: LoadedModel | StateDraftModel | None,
+        context: int,
+        settings: EngineSettings,
+    ) -> "_Sizes":
         """As many slots as were asked for, or as the memory budget allows; at least one."""
-        per_slot = _slot_bytes(target, context) + (_slot_bytes(draft, context) if draft else 0)
+        per_slot = _slot_bytes(target, context)
+        if isinstance(draft, StateDraftModel):
+            per_slot += draft.state_bytes * allocated(context + SPARE)
+        elif draft is not None:
+            per_slot += _slot_bytes(draft, context)
         budget = settings.kv_budget.resolve(free_memory(target.decoder.device))
         slots = min(settings.slots, budget // per_slot - fixed_shapes.spare_places(target.decoder))
         if slots < 1:

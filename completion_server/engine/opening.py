@@ -11,6 +11,7 @@ from completion_server.engine.draft_row import DraftRow
 from completion_server.engine.job import Job
 from completion_server.engine.pair import LoadedPair
 from completion_server.engine.sequence import Sequence
+from completion_server.engine.state_row import StateRow
 from completion_server.errors import RequestError
 from completion_server.kv.slots import Lease
 from completion_server.prompts import Prompt
@@ -33,7 +34,7 @@ class Opening:
         prompt = document.build(context)
         lease = self._lease(job.key, prompt.tokens)
         try:
-            draft_row = DraftRow(pair.draft.decoder, pair.draft.memory, lease.slot) if pair.draft else None
+            draft_row = pair.draft.row(lease.slot) if pair.draft else None
             generation = self._generation(job, prompt, document, draft_row, sampling)
             text = StreamDecoder(pair.text, skip=len(prompt.forced))
             return Sequence(prompt, lease, draft_row, generation, text, _ending(job), chunk=self._chunk)
@@ -51,11 +52,16 @@ class Opening:
         if lease.copy_from is not None:
             pair.memory.copy(lease.copy_from, lease.slot.index, lease.cached)
             if pair.draft is not None:
-                pair.draft.memory.copy(lease.copy_from, lease.slot.index, lease.draft_cached)
+                pair.draft.copy(lease.copy_from, lease.slot.index, lease.draft_cached)
         return lease
 
     def _generation(
-        self, job: Job, prompt: Prompt, document: DocumentState, draft_row: DraftRow | None, sampling: Sampling
+        self,
+        job: Job,
+        prompt: Prompt,
+        document: DocumentState,
+        draft_row: DraftRow | StateRow | None,
+        sampling: Sampling,
     ) -> Generation | None:
         pair, request = self._pair, job.request
         if not isinstance(request, Complete):

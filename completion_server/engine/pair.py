@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
+from completion_server.engine.draft_row import DraftRow
+from completion_server.engine.state_row import StateRow
 from completion_server.kv.memory import KvMemory
-from completion_server.kv.slots import SlotTable
+from completion_server.kv.slots import Slot, SlotTable
 from completion_server.models.decoder import Decoder
+from completion_server.models.state_draft import StateDraftModel
 from completion_server.prompts import Layout, PromptBudget
 from completion_server.tokenization import TextTokenizer
 from speculative import PassCosts, Policy, TokenBytes
@@ -28,6 +31,43 @@ class DraftModelParts:
     vocab_size: int
     output_ids: Tensor | None = None
 
+    def row(self, slot: Slot) -> DraftRow:
+        """The draft's side of `slot`."""
+        return DraftRow(self.decoder, self.memory, slot)
+
+    def copy(self, source: int, target: int, length: int) -> None:
+        """Take the first `length` positions of one slot over into another."""
+        self.memory.copy(source, target, length)
+
+    @property
+    def allocated_bytes(self) -> int:
+        return self.memory.allocated_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StateDraftParts:
+    """A draft that reads the target's last hidden states, which `target_memory` keeps; it has no memory of its own."""
+
+    name: str
+    model: StateDraftModel
+    target_memory: KvMemory
+    vocab_size: int
+
+    @property
+    def output_ids(self) -> Tensor:
+        return self.model.output_ids
+
+    def row(self, slot: Slot) -> StateRow:
+        """The draft's side of `slot`."""
+        return StateRow(self.model, self.target_memory, slot)
+
+    def copy(self, source: int, target: int, length: int) -> None:
+        """Nothing to do: states go where the target's keys and values go."""
+
+    @property
+    def allocated_bytes(self) -> int:
+        return 0
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedPair:
@@ -37,7 +77,7 @@ class LoadedPair:
     target_name: str
     target: Decoder
     memory: KvMemory
-    draft: DraftModelParts | None
+    draft: DraftModelParts | StateDraftParts | None
     drafters: tuple[str, ...]
     slots: SlotTable
     text: TextTokenizer

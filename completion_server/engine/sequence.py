@@ -12,6 +12,7 @@ from torch import Tensor
 
 from completion_server.ending import Ending
 from completion_server.engine.draft_row import DraftRow
+from completion_server.engine.state_row import StateRow
 from completion_server.kv.slots import Lease, Slot
 from completion_server.models.decoder import Feed
 from completion_server.prefix import common_prefix
@@ -34,7 +35,7 @@ class Sequence:
         self,
         prompt: Prompt,
         lease: Lease,
-        draft_row: DraftRow | None,
+        draft_row: DraftRow | StateRow | None,
         generation: Generation | None,
         text: StreamDecoder,
         ending: Ending,

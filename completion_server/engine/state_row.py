@@ -28,22 +28,19 @@ class StateRow:
     def sync(self, tokens: Sequence[int]) -> int:
         """Begin behind all of `tokens` but the last.
 
-        The target's row must hold those, which it does between two rounds, or the state is not theirs.
+        The target's row holds those between two rounds; where it does not, a draft can only guess from the token.
         """
         before = len(tokens) - 1
-        if before == 0:
-            self._state = None  # there is none before the first token; it counts as 0
-        else:
-            self._state = self._memory.states(self.slot.index)[before - 1]
+        states = self._memory.states(self.slot.index)
+        known = 0 < before <= len(self.slot.target)
+        self._state = states[before - 1] if known else states.new_zeros(self._memory.state_width)
         return before
 
     def extend(self, tokens: Sequence[int]) -> Tensor:
         """Go one step on for each of `tokens` (at least one); returns the logits behind the last, `[V']`."""
-        state = self._state
-        if state is None:
-            state = self._memory.states(self.slot.index).new_zeros(self._memory.state_width)
+        if self._state is None or not tokens:
+            raise ValueError("a row is extended by at least one token, after sync")
         for token in tokens:
-            state, logits = self._model.step(token, state)
-        self._state = state
+            self._state, logits = self._model.step(token, self._state)
         self.fed_tokens += len(tokens)
         return logits

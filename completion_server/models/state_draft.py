@@ -6,6 +6,7 @@ trained it; on a CPU its matrices are int8 as the target's are. Knows nothing of
 """
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from completion_server.errors import PairMismatch, UnsupportedModel
 from completion_server.models import int8, vocabulary
 from completion_server.models.device import Arithmetic
 from completion_server.models.tensor_files import Safetensors
+from completion_server.models.threads import ThreadChoice
 from speculative.distill import Shape, StateDraft, artefact
 
 WEIGHTS = "model.safetensors"
@@ -30,6 +32,12 @@ class StateDraftModel:
         self._network = nn.ModuleDict({"draft": draft, "head": head})
         self._embeddings = embeddings
         self.output_ids = output_ids
+        self.threads: ThreadChoice | None = None  # None: torch's own choice
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of the target's state at one position."""
+        return self._embeddings.shape[1] * self._embeddings.element_size()
 
     def quantize(self) -> None:
         """Multiply in int8 from now on."""
@@ -38,8 +46,15 @@ class StateDraftModel:
     @torch.inference_mode()
     def step(self, token: int, state: Tensor) -> tuple[Tensor, Tensor]:
         """The predicted state `[H]` behind `token`, from the `state` `[H]` before it, and its logits `[V']`."""
+        threads, began = self.threads, time.perf_counter()
+        count = threads.count(1) if threads else 0
+        if count:
+            torch.set_num_threads(count)
         predicted = self._network["draft"](self._embeddings[token][None], state[None])
-        return predicted[0], self._network["head"](predicted)[0]
+        logits = self._network["head"](predicted)
+        if threads:
+            threads.observe(1, count, 1e3 * (time.perf_counter() - began))
+        return predicted[0], logits[0]
 
 
 def is_state_draft(folder: Path) -> bool:
@@ -47,8 +62,8 @@ def is_state_draft(folder: Path) -> bool:
     return _configuration(folder).get("model_type") == artefact.MODEL_TYPE
 
 
-def load(folder: Path, target: PreTrainedModel, target_head: Tensor, arithmetic: Arithmetic) -> StateDraftModel:
-    """Load the draft in `folder` for `target`, whose output layer is `target_head` `[V, H]`.
+def load(folder: Path, target: PreTrainedModel, target_folder: Path, arithmetic: Arithmetic) -> StateDraftModel:
+    """Load the draft in `folder` for `target`, which was loaded from `target_folder`.
 
     Raises UnsupportedModel where the folder is not whole, PairMismatch where the draft was made for another target.
     """
@@ -63,12 +78,13 @@ def load(folder: Path, target: PreTrainedModel, target_head: Tensor, arithmetic:
     ids = vocabulary.read(folder)
     if ids is None:
         raise UnsupportedModel(f"the draft in {folder.name} lacks its {vocabulary.FILE}; distill or copy it anew")
-    if shape.hidden != embeddings.shape[1] or int(ids[-1]) >= len(target_head):
+    if shape.hidden != embeddings.shape[1] or int(ids[-1]) >= len(embeddings):
         raise PairMismatch(f"the draft in {folder.name} was made for {configuration.get('target')}; choose that target")
     draft.to(embeddings).eval()
     ids = ids.to(embeddings.device)
     head = nn.Linear(shape.hidden, len(ids), bias=False, device="meta")
-    head.weight = nn.Parameter(target_head[ids].to(embeddings), requires_grad=False)
+    rows = vocabulary.output_rows(target, target_folder)
+    head.weight = nn.Parameter(rows.to(embeddings)[ids], requires_grad=False)
     model = StateDraftModel(draft, head, embeddings, ids)
     if arithmetic.int8:
         model.quantize()

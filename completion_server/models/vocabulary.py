@@ -69,7 +69,19 @@ def fit_output(model: PreTrainedModel, folder: Path, ids: Tensor) -> None:
                 raise PairMismatch(f"the draft's output layer has {len(rows)} rows, but {FILE} names {len(ids)} tokens")
             rows = rows[ids.to(rows.device)]
         setattr(reduced, part, nn.Parameter(rows, requires_grad=False))
-    model.set_output_embeddings(reduced)
+    model.set_output_embeddings(reduced)  # type: ignore[no-untyped-call]
+
+
+def output_rows(model: PreTrainedModel, folder: Path) -> Tensor:
+    """The weights `[V, H]` of the output layer of `model`, from its `folder` if the layer was exchanged since."""
+    head = model.get_output_embeddings()  # type: ignore[no-untyped-call]
+    if isinstance(head, nn.Linear):
+        return head.weight.detach()
+    name = next(name for name, module in model.named_modules() if module is head)
+    rows = _stored(folder, f"{name}.weight")
+    if rows is None:  # input and output share their weights
+        rows = model.get_input_embeddings().weight.detach()  # type: ignore[operator]
+    return rows
 
 
 def _stored(folder: Path, name: str) -> Tensor | None:
