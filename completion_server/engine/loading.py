@@ -54,16 +54,18 @@ def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> E
     progress(f"loading {pair.target}", 0.05)
     target = loader.load(pull.locate(pair.target), device, arithmetic, stock=fixed)
     draft: LoadedModel | StateDraftModel | None = None
+    notes: tuple[str, ...] = ()
     if pair.draft is not None:
         progress(f"loading {pair.draft}", 0.5)
         folder = pull.locate(pair.draft)
-        if state_draft.is_state_draft(folder):
-            if fixed:
-                raise SettingsError(f"the draft {pair.draft} needs static_passes = off; or use another with --draft")
-            draft = state_draft.load(folder, target.decoder.model, pull.locate(pair.target), arithmetic)
-        else:
+        if not state_draft.is_state_draft(folder):
             draft = loader.load(folder, device, arithmetic, stock=fixed)
             check_vocabularies(target.tokenizer, draft.tokenizer)
+        elif fixed:
+            notes = (f"{pair.draft} does not draft in passes of fixed shape (static_passes) and is left out",)
+            pair = replace(pair, draft=None, drafters=tuple(name for name in pair.drafters if name != "model"))
+        else:
+            draft = state_draft.load(folder, target.decoder.model, pull.locate(pair.target), arithmetic)
     if fixed:
         target = fixed_shapes.fix(target, TARGET, settings)
         draft = fixed_shapes.fix(draft, DRAFT, settings) if isinstance(draft, LoadedModel) else None
@@ -72,7 +74,8 @@ def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> E
         log.info("%s", line)
     loaded = assemble(pair, target, draft, settings, progress)
     if arithmetic.name in lines:
-        loaded = replace(loaded, notes=(*loaded.notes, lines[arithmetic.name]))
+        notes = (*notes, lines[arithmetic.name])
+    loaded = replace(loaded, notes=(*loaded.notes, *notes))
     chunk = settings.chunk_tokens or CHUNK[device.type]
     progress("rehearsing", 0.9)
     _rehearse(Engine(loaded, chunk_tokens=chunk))
