@@ -72,11 +72,11 @@ class FusedNetwork:
         self._heads = int(config.num_attention_heads)
         self._kv_heads = int(config.num_key_value_heads)
         self._dim = int(getattr(config, "head_dim", None) or config.hidden_size // self._heads)
-        self._epsilon = float(config.rms_norm_eps)
+        self._epsilon = float(config.rms_norm_eps) * config.hidden_size
         self._embedding: Tensor = body.embed_tokens.weight.detach()
         self._rotation = self._rotations(body, int(config.max_position_embeddings))
         self._layers = [self._layer(layer, matrix) for layer in body.layers]
-        self._gain: Tensor = body.norm.weight.detach()
+        self._gain = _gain(body.norm)
         head: Any = model.get_output_embeddings()  # type: ignore[no-untyped-call]
         self._head = matrix(head.weight.detach(), joined_bias([head]))
 
@@ -114,7 +114,10 @@ class FusedNetwork:
         return outputs[0] if len(outputs) == 1 else torch.cat(outputs)
 
     def _norm(self, hidden: Tensor, gain: Tensor) -> Tensor:
-        return nn.functional.rms_norm(hidden, gain.shape, gain, self._epsilon)
+        """`rms_norm` with half the operations: √n is in the gain and n in the epsilon, for n channels."""
+        scale = torch.linalg.vector_norm(hidden, dim=1, keepdim=True).square_().add_(self._epsilon).rsqrt_()
+        normed: Tensor = (hidden * scale).mul_(gain)
+        return normed
 
     def _rotations(self, body: Any, positions: int) -> Tensor:
         """`[positions, d / 2]`, complex: what a pair of channels is multiplied by at each position."""
@@ -132,11 +135,11 @@ class FusedNetwork:
         weight, bias = self._scaled(weight[order]), None if bias is None else self._scaled(bias[order])
         gate_up = [mlp.gate_proj, mlp.up_proj]
         return _Layer(
-            attention_gain=layer.input_layernorm.weight.detach(),
+            attention_gain=_gain(layer.input_layernorm),
             queries_keys_values=matrix(weight, bias),
             output=matrix(attention.o_proj.weight.detach(), joined_bias([attention.o_proj])),
             window=_window(attention),
-            mlp_gain=layer.post_attention_layernorm.weight.detach(),
+            mlp_gain=_gain(layer.post_attention_layernorm),
             gate_up=matrix(torch.cat([part.weight.detach() for part in gate_up]), joined_bias(gate_up)),
             down=matrix(mlp.down_proj.weight.detach(), joined_bias([mlp.down_proj])),
         )
@@ -153,6 +156,11 @@ class FusedNetwork:
         rows = rows.clone()
         rows[: self._heads * self._dim] *= self._dim**-0.5
         return rows
+
+
+def _gain(norm: Any) -> Tensor:
+    gain: Tensor = norm.weight.detach() * len(norm.weight) ** 0.5
+    return gain
 
 
 def _rows(batch: RaggedBatch) -> list[_Row]:
