@@ -43,7 +43,7 @@ def distill(
     from completion_server.models.device import choose_device
     from completion_server.pairs import ModelRef
     from completion_server.pull import locate
-    from speculative.distill import DistillationPlan, NoData, TrainingPlan
+    from speculative.distill import DistillationPlan, NoData, OtherPlan, TrainingPlan
 
     ref = ModelRef.parse(target)
     plan = DistillationPlan(
@@ -59,7 +59,7 @@ def distill(
     try:
         with _shown() as progress:
             distilled = run(plan, locate(ref), str(ref), out, choose_device(device), licence, progress)
-    except NoData as error:
+    except (NoData, OtherPlan) as error:
         raise SettingsError(str(error)) from error
     shares = ", ".join(f"{share:.0%}" for share in distilled.acceptance.by_position)
     typer.echo(f"{out}: accepted by position {shares}, after {distilled.course.best} steps")

@@ -1,6 +1,6 @@
 """A transformers model as the target of a distillation. Implements `speculative.distill.Target`.
 
-Its whole batch has one length, so the stock cache serves; this is throughput, not typing.
+The stock model with an attention of its own, for whole batches of one length: this is throughput, not typing.
 """
 
 from pathlib import Path
@@ -10,20 +10,23 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AttentionInterface, AutoModelForCausalLM, PreTrainedModel
+from transformers.utils import logging as transformers_logging
 
 from completion_server.errors import UnsupportedModel
 from speculative.distill.target import MlpWeights, Shape
 
 NAME = "foretype-teacher"
+_CLOSE = 0.02  # of the largest logit: what bfloat16 may differ by
 
 
 class Teacher:
-    """The model in `folder` on `device`, in `dtype`. Raises UnsupportedModel where it is not built as Llama is."""
+    """The model in `folder` on `device`, in `dtype`.
+
+    Raises UnsupportedModel where it is not built as Llama is, or transformers cannot load it.
+    """
 
     def __init__(self, folder: Path, device: torch.device, dtype: torch.dtype) -> None:
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            folder, dtype=dtype, use_safetensors=True, trust_remote_code=False, local_files_only=True
-        )
+        model: Any = _load(folder, dtype)
         self._model: PreTrainedModel = model.to(device).eval()
         self._decoder = model.get_decoder()
         AttentionInterface.register(NAME, _attention)
@@ -43,6 +46,7 @@ class Teacher:
         self.head = model.get_output_embeddings().weight.detach()
         self.device = device
         self._layers = len(self._decoder.layers)
+        self._check_head()
 
     @torch.inference_mode()
     def continue_(
@@ -69,6 +73,18 @@ class Teacher:
         finally:
             hook.remove()
         return seen[0]
+
+    @torch.inference_mode()
+    def _check_head(self) -> None:
+        """Some models do more to their states than multiply them by the head; a draft would not know that."""
+        tokens = torch.arange(8, device=self.device)[None] % len(self.head)
+        states = self._states(tokens, self._cache(1, 8))
+        output: Any = self._model(input_ids=tokens, use_cache=False, cache_of_teacher=self._cache(1, 8))
+        error = (output.logits - states @ self.head.T).abs().max() / output.logits.abs().max()
+        if not error < _CLOSE:
+            raise UnsupportedModel(
+                f"{self._model.config.model_type} models make their logits not from the head alone; no draft is made"
+            )
 
     def _cache(self, rows: int, capacity: int) -> "_Cache":
         size = (self._layers, 2, rows, self._kv_shape[0], capacity, self._kv_shape[1])
@@ -118,8 +134,20 @@ def _attention(
         return mixed.transpose(1, 2), None
     folded = query.view(rows, kv_heads, heads // kv_heads, dim)
     scores = folded @ keys[:, :, :end].transpose(2, 3) * scaling
-    weights = torch.softmax(scores, dim=-1, dtype=torch.float32).to(values.dtype)
+    precision = torch.promote_types(scores.dtype, torch.float32)
+    weights = torch.softmax(scores, dim=-1, dtype=precision).to(values.dtype)
     return (weights @ values[:, :, :end]).view(rows, 1, heads, dim), None
+
+
+def _load(folder: Path, dtype: torch.dtype) -> Any:
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        return AutoModelForCausalLM.from_pretrained(
+            folder, dtype=dtype, use_safetensors=True, trust_remote_code=False, local_files_only=True
+        )
+    except Exception as error:  # a folder can hold anything
+        raise UnsupportedModel(f"transformers cannot load {folder.name} ({type(error).__name__})") from error
 
 
 def _choose(logits: Tensor, temperatures: Tensor, generator: torch.Generator) -> Tensor:

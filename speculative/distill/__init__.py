@@ -8,7 +8,7 @@ Needs torch. Knows nothing of tokenizers, transformers or how models are loaded:
 """
 
 from speculative.distill.acceptance import Acceptance, measure
-from speculative.distill.distillation import Distillation, DistillationPlan, Distilled, NoData
+from speculative.distill.distillation import Distillation, DistillationPlan, Distilled, NoData, OtherPlan
 from speculative.distill.objective import Objective
 from speculative.distill.recording import Progress, Recording, RecordingPlan
 from speculative.distill.state_draft import StateDraft
@@ -25,6 +25,7 @@ __all__ = [
     "MlpWeights",
     "NoData",
     "Objective",
+    "OtherPlan",
     "Progress",
     "Recording",
     "RecordingPlan",

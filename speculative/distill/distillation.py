@@ -33,6 +33,10 @@ class NoData(ValueError):
     """The files that were named give not one window, to train on or to measure with."""
 
 
+class OtherPlan(ValueError):
+    """The folder holds what another plan began."""
+
+
 @dataclass(frozen=True, slots=True)
 class DistillationPlan:
     """What to do with which data. Windows are `prompt` tokens long, and `continuation` more that the target adds."""
@@ -65,14 +69,14 @@ class Distilled:
 
 
 class Distillation:
-    """`work` is where everything unfinished is kept; another plan needs another folder."""
+    """`work` is where everything unfinished is kept, for one plan."""
 
     def __init__(self, target: Target, encode: Encode, plan: DistillationPlan, work: Path, files: TensorFiles) -> None:
         self._target, self._encode, self._plan, self._files = target, encode, plan, files
         self._work = work
 
     def run(self, costs: PassCosts, progress: Progress) -> Distilled:
-        """`costs` are what `Acceptance.gain` is reckoned with. Raises `NoData`."""
+        """`costs` are what `Acceptance.gain` is reckoned with. Raises `NoData` or `OtherPlan`."""
         sources = self._prepare(progress)
         train, held_out = self._recorded("train", progress), self._recorded("held-out", progress)
         words = self._words(train)
@@ -104,7 +108,7 @@ class Distillation:
             self._work.mkdir(parents=True, exist_ok=True)
             found = corpus.read(plan.data, plan.exclude, seed=plan.seed, any_licence=plan.any_licence)
             cut = corpus.cut(found, self._encode, plan.prompt, plan.windows, plan.held_out, seed=plan.seed)
-            saved: dict[str, Any] = {"plan": asdict(plan)}
+            saved: dict[str, Any] = {"plan": _as_json(plan)}
             for name, windows, temperature in zip(("train", "held-out"), cut, (plan.temperature, 0.0), strict=True):
                 if not len(windows.tokens):
                     raise NoData(
@@ -122,6 +126,8 @@ class Distillation:
                 saved[name] = [(str(source.path), source.licence) for source in windows.sources]
             listed.write_text(json.dumps(saved, indent=1), encoding="utf-8")
         lists = json.loads(listed.read_text(encoding="utf-8"))
+        if lists["plan"] != _as_json(self._plan):
+            raise OtherPlan(f"{self._work} was begun with other options; use those again, or remove it")
         return {name: tuple(map(tuple, lists[name])) for name in ("train", "held-out")}
 
     def _recorded(self, name: str, progress: Progress) -> Recording:
@@ -141,3 +147,7 @@ class Distillation:
         tokens = train.tokens[:_FIT].to(self._target.device).long()
         draft.begin_at(self._target, tokens, train.states[:_FIT].to(self._target.device), self._plan.seed)
         return draft
+
+
+def _as_json(plan: DistillationPlan) -> Any:
+    return json.loads(json.dumps(asdict(plan)))

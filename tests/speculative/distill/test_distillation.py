@@ -1,13 +1,14 @@
 """From files to a draft, and what is written down about it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from speculative.costs import PassCosts
-from speculative.distill import Distillation, DistillationPlan, NoData, TrainingPlan, artefact, card
+from speculative.distill import Distillation, DistillationPlan, NoData, OtherPlan, TrainingPlan, artefact, card
 from speculative.distill.fakes import ChainTarget
 from speculative.distill.state_draft import StateDraft
 
@@ -64,6 +65,12 @@ def test_a_run_that_was_killed_anywhere_ends_the_same(plan, target, tmp_path, fi
 def test_it_says_when_there_are_too_few_files(plan, target, tmp_path, files) -> None:
     with pytest.raises(NoData, match="name more with --data"):
         run(DistillationPlan(data=("/nowhere/*.py",), training=TRAINING), target, tmp_path / "work", files)
+
+
+def test_a_folder_is_for_one_plan(plan, target, tmp_path, files) -> None:
+    run(plan, target, tmp_path / "work", files)
+    with pytest.raises(OtherPlan, match="other options"):
+        run(replace(plan, blocks=2), target, tmp_path / "work", files)
 
 
 def test_the_card_tells_how_it_was_made(plan, target, tmp_path, files) -> None:
