@@ -17,6 +17,7 @@ from completion_server.errors import SettingsError
 from completion_server.folders import config_folder, expanded
 
 EMBEDDED = "embedded"
+EMBEDDED_DRAFT = "embedded-draft"  # comes with Foretype and drafts for `embedded` alone
 GPU_DEFAULT = "qwen-7b-0.5b"
 GPU_DEFAULT_BYTES = 20 * 2**30
 """What GPU_DEFAULT wants free: 15.2 GB of bf16 weights, and keys and values of a few 8k-token files (0.6 GB each)."""
@@ -30,9 +31,9 @@ _HUB_ID = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """Names a model. `name` is a Hugging Face id, an absolute path, or `embedded`; `revision` only with an id."""
+    """Names a model. `name` is an id, an absolute path, or one of ours; `revision` only with a Hugging Face id."""
 
-    kind: Literal["embedded", "hub", "folder", "gguf"]
+    kind: Literal["embedded", "shipped", "hub", "folder", "gguf"]
     name: str
     revision: str | None = None
 
@@ -40,10 +41,12 @@ class ModelRef:
     def parse(cls, text: str, base: Path | None = None) -> "ModelRef":
         """Read what a person wrote. A relative path starts at `base` (default: the working directory).
 
-        Raises SettingsError if it is none of the four kinds.
+        Raises SettingsError if it is none of these kinds.
         """
         if text == EMBEDDED:
             return cls("embedded", EMBEDDED)
+        if text == EMBEDDED_DRAFT:
+            return cls("shipped", EMBEDDED_DRAFT)
         if text.endswith(".gguf"):
             return cls("gguf", _absolute(text, base))
         if text.startswith(("/", "./", "../", "~")) or text in (".", ".."):

@@ -1,10 +1,10 @@
-"""One way in for the four kinds of models. Knows nothing of pairs and of how a model is loaded."""
+"""One way in for all kinds of models. Knows nothing of pairs and of how a model is loaded."""
 
 from pathlib import Path
 from typing import assert_never
 
 from completion_server.pairs import ModelRef
-from completion_server.pull import embedded, gguf_file, hub
+from completion_server.pull import embedded, gguf_file, hub, shipped
 from completion_server.pull.folder import check_folder
 from completion_server.pull.progress import Progress
 
@@ -17,6 +17,8 @@ def locate(ref: ModelRef) -> Path:
     match ref.kind:
         case "embedded":
             return embedded.locate()
+        case "shipped":
+            return shipped.locate(ref.name)
         case "hub":
             return hub.locate(ref)
         case "folder":
@@ -36,6 +38,8 @@ def pull(ref: ModelRef, progress: Progress) -> Path:
     match ref.kind:
         case "embedded":
             return embedded.pull(progress)
+        case "shipped":
+            return shipped.locate(ref.name)
         case "hub":
             return hub.pull(ref, progress)
         case "folder":

@@ -11,8 +11,8 @@ from speculative.distill.distillation import DistillationPlan, Distilled
 
 _TEXT = """# A draft for {target}
 
-One decoder layer over the target's own hidden states, which proposes tokens for the target to check. It uses the
-target's embeddings and {vocabulary:,} rows of its output layer, so it works with that target alone.
+A small recurrent step on the target's own last hidden state, which proposes tokens for the target to check. It uses
+the target's embeddings and {vocabulary:,} rows of its output layer, so it works with that target alone.
 
 - Accepted, by position: {shares}. Greedy, from {measured_from_places:,} places in what the target wrote behind
   {measured} files that it was not trained on; {coverage:.1%} of those tokens are among the ones that the draft can say.
@@ -53,7 +53,7 @@ def facts(distilled: Distilled, plan: DistillationPlan, target: str, licence: st
         "steps": distilled.course.step,
         "best_step": distilled.course.best,
         "course": distilled.course.measured,
-        "plan": asdict(plan),
+        "plan": {name: value for name, value in asdict(plan).items() if name not in ("data", "exclude")},
         "files": {"trained_on": _files(distilled.trained_on), "measured_on": _files(distilled.measured_on)},
     }
 
