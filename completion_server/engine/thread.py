@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 import queue
 import threading
 import time
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from completion_server.backend import Reply, Snapshot
 from completion_server.engine.job import Job, JobRegistry
+from completion_server.engine.openmp import settle_threads
 from completion_server.errors import ForetypeError, Overloaded, type_and_place
 from completion_server.protocol import Cancelled, Complete, Error, State, Usage, Warm
 
@@ -113,7 +113,7 @@ class EngineThread:
     # -- on the engine's thread ----------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        _wait_briefly()
+        settle_threads()
         self._ensure_loaded()
         while not self._stopping:
             try:
@@ -229,17 +229,6 @@ class EngineThread:
     def _set_state(self, state: State) -> None:
         self._state = state
         self._on_state(state)
-
-
-def _wait_briefly() -> None:
-    """Let torch's worker threads spin for a moment, then sleep, while they wait for the next part of a pass.
-
-    Must come before torch is imported. Threads that sleep at once are woken some hundred times in a pass: 25 ms instead
-    of 15 for the embedded model on two cores. Threads that spin for long, as is the default, take the core from the one
-    they wait for as soon as something else runs: 150 ms beside one busy process, 70 with this. `ThreadChoice` sees to
-    it that only a pass now and then pays that.
-    """
-    os.environ.setdefault("GOMP_SPINCOUNT", "5000")
 
 
 def _give_back_memory() -> None:
