@@ -19,6 +19,7 @@ from rich.table import Table
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from bench.arguments import at_least
 from bench.replay import read_sources
 from bench.sources import standard_library
 from bench.stock import target_folder
@@ -151,7 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pair", default="embedded", help="a pair by name, see `foretype pairs`")
     parser.add_argument("--dtype", default=None, help="arithmetic to judge (default: the engine's own choice)")
     parser.add_argument("--files", action="append", metavar="GLOB", help="default: four of the standard library")
-    parser.add_argument("--tokens", type=int, default=TOKENS, metavar="N", help="of each file")
+    parser.add_argument("--tokens", type=at_least(1), default=TOKENS, metavar="N", help="of each file")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from bench.arguments import at_least
 from bench.driver import Decoded, Driver
 from bench.passes import measure_passes
 from bench.peers import Clock, Peer, make_peer
@@ -198,11 +199,15 @@ def _parser() -> argparse.ArgumentParser:
         "--peer", action="append", default=[], metavar="NAME", help="transformers, or the URL of a llama.cpp server"
     )
     parser.add_argument("--files", action="append", default=[], metavar="GLOB", help="default: the standard library")
-    parser.add_argument("--prompts", type=int, default=len(FILES), metavar="N")
-    parser.add_argument("--tokens", type=int, default=TOKENS, metavar="N", help="at most, per prompt")
-    parser.add_argument("--cold", type=int, default=3, metavar="N", help="cold prompts")
-    parser.add_argument("--adversarial", type=int, default=6, metavar="N", help="prompts that no n-gram can continue")
-    parser.add_argument("--passes", type=int, default=7, metavar="N", help="passes beside the stock model's; 0: none")
+    parser.add_argument("--prompts", type=at_least(1), default=len(FILES), metavar="N")
+    parser.add_argument("--tokens", type=at_least(1), default=TOKENS, metavar="N", help="at most, per prompt")
+    parser.add_argument("--cold", type=at_least(0), default=3, metavar="N", help="cold prompts")
+    parser.add_argument(
+        "--adversarial", type=at_least(0), default=6, metavar="N", help="prompts that no n-gram can continue"
+    )
+    parser.add_argument(
+        "--passes", type=at_least(0), default=7, metavar="N", help="passes beside the stock model's; 0: none"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 

@@ -3,7 +3,10 @@
 #
 #   bench/gpu.sh [--parts bandwidth,passes] [--out FILE] [--tiny]
 #
-# Runs from a plain checkout with the python that has torch and transformers; PYTHON names another one.
+# Runs from a plain checkout with the python that has torch and transformers: that of `make setup` if it is there, else
+# python3; PYTHON names another one.
 set -eu
 cd "$(dirname "$0")/.."
-exec "${PYTHON:-python3}" -m bench.gpu "$@"
+here=python3
+[ -x .venv/bin/python ] && here=.venv/bin/python
+exec "${PYTHON:-$here}" -m bench.gpu "$@"

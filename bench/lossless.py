@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.progress import track
 from tokenizers import Tokenizer
 
+from bench.arguments import at_least
 from completion_server import pairs, pull
 from completion_server.engine.draft_row import DraftRow
 from completion_server.errors import ForetypeError
@@ -267,11 +268,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.lossless", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--pair", help="take this pair's models instead of tiny ones in float64")
     parser.add_argument("--dtype", default="float32", help="of the pair's models: float32, float64 or int8")
-    parser.add_argument("--prompts", type=int, default=2_000)
-    parser.add_argument("--tokens", type=int, default=12, help="per prompt")
-    parser.add_argument("--rows", type=int, default=50, help="prompts decoded side by side")
+    parser.add_argument("--prompts", type=at_least(1), default=2_000)
+    parser.add_argument("--tokens", type=at_least(1), default=12, help="per prompt")
+    parser.add_argument("--rows", type=at_least(1), default=50, help="prompts decoded side by side")
     parser.add_argument(
-        "--k", type=int, action="append", metavar="K", help=f"drafted tokens, may be repeated (default: {KS})"
+        "--k", type=at_least(0), action="append", metavar="K", help=f"drafted tokens, may be repeated (default: {KS})"
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
+from bench.arguments import at_least
 from bench.cold import cold_suggestions
 from bench.keystrokes import Keystroke, type_sessions
 from bench.percentiles import summary
@@ -163,9 +164,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--files", action="append", metavar="GLOB", help="files to type in; may be repeated (default: Foretype's own)"
     )
-    parser.add_argument("--keys", type=int, default=500, metavar="N", help="keys to type (default: 500)")
+    parser.add_argument("--keys", type=at_least(1), default=500, metavar="N", help="keys to type (default: 500)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="chooses the places (default: 0)")
-    parser.add_argument("--cold", type=int, default=5, metavar="N", help="prompts without any cache (default: 5)")
+    parser.add_argument(
+        "--cold", type=at_least(0), default=5, metavar="N", help="prompts without any cache (default: 5)"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from bench.arguments import at_least
 from bench.places import middle
 from bench.private_engine import PrivateEngine
 from bench.replay import read_sources
@@ -143,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pair", default="embedded", help="a pair by name, see `foretype pairs`")
     parser.add_argument("--files", action="append", metavar="GLOB", help="default: modules of the standard library")
     parser.add_argument("--part", action="append", choices=PARTS, help="may be repeated (default: all)")
-    parser.add_argument("--keys", type=int, default=KEYS, metavar="N", help=f"of each size (default: {KEYS})")
+    parser.add_argument("--keys", type=at_least(1), default=KEYS, metavar="N", help=f"of each size (default: {KEYS})")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="shuffles the code around the place")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser

@@ -5,7 +5,7 @@ or a demonstration wrote down). Torch-free; knows nothing of sockets.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from completion_server.protocol import Complete, EngineMessage, State, Warm
@@ -34,6 +34,22 @@ class Snapshot:
     failed: int = 0
     wasted_tokens: int = 0
     notes: tuple[str, ...] = field(default=())  # warnings that a person should see, e.g. a family without its tokens
+
+    def totals(self) -> "Snapshot":
+        """What stays when the models are unloaded."""
+        return Snapshot(
+            completed=self.completed, cancelled=self.cancelled, failed=self.failed, wasted_tokens=self.wasted_tokens
+        )
+
+    def after(self, before: "Snapshot") -> "Snapshot":
+        """With the totals of `before` added: of the models that were loaded earlier."""
+        return replace(
+            self,
+            completed=self.completed + before.completed,
+            cancelled=self.cancelled + before.cancelled,
+            failed=self.failed + before.failed,
+            wasted_tokens=self.wasted_tokens + before.wasted_tokens,
+        )
 
 
 class Backend(Protocol):

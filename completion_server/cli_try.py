@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from completion_server import pairs
 from completion_server.cli_engine import loaded_pair
 from completion_server.cli_options import Json, Pair
 from completion_server.errors import RequestError, SettingsError
@@ -65,6 +66,8 @@ def try_(
     """
     where = Place.parse(place)
     text = where.read()
+    if pair is not None:
+        pairs.choose(pairs.load_pairs(), pair)  # an engine that runs would not say that there is no such pair
     suggestion, trace = asyncio.run(ask(where, str(text), pair))
     used = loaded_pair()
     if pair is not None and used not in (None, pair):

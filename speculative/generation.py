@@ -140,9 +140,10 @@ class Generation:
         tokens, stopped = self._until_stop(verdict.tokens)
         accepted = verdict.accepted  # a draft ends with its first stop token, so none of these is behind one
         chosen = len(tokens) + stopped  # each would have been a pass of the target alone
+        length = len(self._tokens)
         self._tokens += tokens
         self.counters.add(draft, accepted)
-        self._policy.observe(Round(draft.drafter, draft.marks, accepted, chosen, tail))
+        self._policy.observe(Round(draft.drafter, draft.marks, accepted, chosen, tail, length))
         self._finished = STOPPED if stopped else LENGTH if self.remaining == 0 else None
         return Committed(tokens, accepted, self._finished)
 
@@ -168,7 +169,7 @@ class Generation:
                     offers.append(Offer(name, draft.marks))
             elif self.counters.passes > 0:
                 offers.append(Offer(name, by_position(name, limit)))
-        choice = self._policy.choose(offers, tail)
+        choice = self._policy.choose(offers, tail, len(self._tokens))
         if choice.k == 0:
             return NO_DRAFT
         if choice.drafter in drafts:

@@ -52,7 +52,7 @@ class Round:
     """How a round went: `marks` are those of the drafted tokens.
 
     `chosen` tokens were settled, each of which costs a pass without drafts: `accepted` and the target's own, or just
-    `accepted` where the last of them was a stop token. `tail` is what `choose` was given.
+    `accepted` where the last of them was a stop token. `tail` and `length` are what `choose` was given.
     """
 
     drafter: str
@@ -60,11 +60,15 @@ class Round:
     accepted: int
     chosen: int
     tail: int = 0
+    length: int = 0
 
 
 class Policy(Protocol):
-    def choose(self, offers: Sequence[Offer], tail: int) -> Choice:
-        """Pick among `offers` (each has something available) for a pass that feeds `tail` prompt tokens as well."""
+    def choose(self, offers: Sequence[Offer], tail: int, length: int = 0) -> Choice:
+        """Pick among `offers` (each has something available) for a pass that feeds `tail` prompt tokens as well.
+
+        `length` counts the tokens of the sequence so far.
+        """
 
     def observe(self, round_: Round) -> None:
         """Learn from a round, also from one without drafts."""
@@ -76,7 +80,7 @@ class FixedPolicy:
 
     k: int
 
-    def choose(self, offers: Sequence[Offer], tail: int) -> Choice:  # noqa: ARG002
+    def choose(self, offers: Sequence[Offer], tail: int, length: int = 0) -> Choice:  # noqa: ARG002
         return Choice(offers[0].drafter, min(self.k, len(offers[0].marks))) if offers and self.k else NO_CHOICE
 
     def observe(self, round_: Round) -> None:
@@ -118,26 +122,28 @@ class AdaptivePolicy:
         """Milliseconds that may be lost on drafts."""
         return self._purse_ms
 
-    def choose(self, offers: Sequence[Offer], tail: int = 0) -> Choice:
-        plain = self.costs.target(1)
+    def choose(self, offers: Sequence[Offer], tail: int = 0, length: int = 0) -> Choice:
+        costs = self.costs.behind(length)
+        plain = costs.target(1)
         best, best_rate = NO_CHOICE, 1 / plain
         for offer in offers:
             expected = survives = 1.0
             for k, chance in enumerate(self.acceptance(offer.marks), start=1):
                 survives *= chance
                 expected += survives
-                extra = self._extra_ms(offer.drafter, k, tail)
+                extra = _extra_ms(costs, offer.drafter, k, tail)
                 rate = expected / (plain + extra)
                 if rate > best_rate and extra <= self._purse_ms:
                     best, best_rate = Choice(offer.drafter, k), rate
         return best
 
     def observe(self, round_: Round) -> None:
-        plain = self.costs.target(1)
+        costs = self.costs.behind(round_.length)
+        plain = costs.target(1)
         self._rounds += 1
         earned = plain * (round_.chosen - 1 + self._eagerness * round_.chosen)
         if round_.marks:
-            earned -= self._extra_ms(round_.drafter, len(round_.marks), round_.tail)
+            earned -= _extra_ms(costs, round_.drafter, len(round_.marks), round_.tail)
         for position, mark in enumerate(round_.marks[: round_.accepted + 1]):  # those behind were never judged
             record = self._records.setdefault((mark.drafter, mark.kind), _Record())
             record.fade(self._fade, self._rounds)
@@ -164,10 +170,10 @@ class AdaptivePolicy:
                 chance = (record.accepted + self._prior_weight * chance) / (record.reached + self._prior_weight)
             yield chance
 
-    def _extra_ms(self, drafter: str, k: int, tail: int) -> float:
-        """What k drafted tokens add to the cost of a pass."""
-        wider = self.costs.target(1 + tail + k) - self.costs.target(1 + tail)
-        return wider + self.costs.draft(drafter, k)
+
+def _extra_ms(costs: PassCosts, drafter: str, k: int, tail: int) -> float:
+    """What k drafted tokens add to the cost of a pass."""
+    return costs.target(1 + tail + k) - costs.target(1 + tail) + costs.draft(drafter, k)
 
 
 class _Record:

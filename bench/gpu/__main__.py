@@ -129,8 +129,15 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     unknown = set(options.parts) - set(names)
     if unknown:
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    if options.device.split(":")[0] not in ("cpu", "cuda"):
+        parser.error(f"device is {options.device!r}; use cpu, cuda or cuda:N")
+    if options.device != "cpu" and not torch.cuda.is_available():
+        parser.error(f"device is {options.device} but torch sees no GPU here")
     if options.device == "cpu" and not options.tiny:
         parser.error("no GPU is here; --tiny is a dry run on the CPU")
+    for path in (options.out, options.profile):
+        if path is not None and not path.parent.is_dir():
+            parser.error(f"there is no folder {path.parent}")
     return options
 
 

@@ -5,13 +5,14 @@ Run once, while loading.
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import torch
 
 from completion_server.engine.pair import DraftModelParts, StateDraftParts
 from completion_server.kv.memory import KvMemory
+from completion_server.kv.static_memory import StaticMemory
 from completion_server.models.decoder import Decoder, Feed
 from completion_server.models.threads import ThreadChoice
 from speculative import PassCosts
@@ -19,37 +20,54 @@ from speculative import PassCosts
 WIDTHS = (1, 2, 4, 8, 16)
 CHUNK = 128  # a wide pass, measured only to choose its threads
 CONTEXT = 512  # positions before the measured ones: a usual prompt's worth of attention
-REPEATS = 3
+LONGER = 3_072  # the same for long ones; a line between them says what lies between and beyond
+REPEATS = 5
 
 
 def measure(target: Decoder, memory: KvMemory, draft: DraftModelParts | StateDraftParts | None) -> PassCosts:
-    """Milliseconds of a target pass at each of `WIDTHS` and of a draft step. Writes into slot 0, which must be free.
+    """Milliseconds of a target pass at each of `WIDTHS`, behind a usual and a long prompt, and of a draft step.
 
+    Writes into slot 0, which must be free.
     On a CPU it also finds out how many threads are best at each width, and tells the decoders.
     """
-    found = _decoder_ms(target, memory, (*WIDTHS, CHUNK))
-    target_ms: dict[int, float] = {}
-    least = 0.0
-    for width in WIDTHS:
-        least = max(least, found[width])  # a wider pass never costs less; the clock is noisy
-        target_ms[width] = least
+    start = min(CONTEXT, memory.capacity - CHUNK)
+    found, target.threads = _decoder_ms(target, memory, start, (*WIDTHS, CHUNK))
+    longer: dict[int, float] = {}
+    if memory.capacity >= LONGER + max(WIDTHS):
+        threads = target.threads
+        longer = _rising(_decoder_ms(target, memory, LONGER, WIDTHS)[0])
+        target.threads = threads
+    return PassCosts(_rising(found), _draft_step_ms(draft), False, start, longer, LONGER if longer else 0)
+
+
+def _rising(found: Mapping[int, float]) -> dict[int, float]:
+    """A wider pass never costs less; the clock is noisy."""
+    return {width: max(found[at] for at in WIDTHS if at <= width) for width in WIDTHS}
+
+
+def _draft_step_ms(draft: DraftModelParts | StateDraftParts | None) -> dict[str, float]:
     if draft is None:
-        return PassCosts(target_ms)
+        return {}
     if isinstance(draft, StateDraftParts):
-        return PassCosts(target_ms, {"model": _step_ms(draft)})
-    return PassCosts(target_ms, {"model": _decoder_ms(draft.decoder, draft.memory, (1, CHUNK))[1]})
+        return {"model": _step_ms(draft)}
+    start = min(CONTEXT, draft.memory.capacity - CHUNK)
+    found, draft.decoder.threads = _decoder_ms(draft.decoder, draft.memory, start, (1, CHUNK))
+    return {"model": found[1]}
 
 
-def _decoder_ms(decoder: Decoder, memory: KvMemory, widths: tuple[int, ...]) -> dict[int, float]:
-    """Milliseconds by width, with the best number of threads at each."""
-    start = min(CONTEXT, memory.capacity - max(widths))
-    decoder.forward(memory, [Feed(0, 0, [0] * start, 0)])
+def _decoder_ms(
+    decoder: Decoder, memory: KvMemory, start: int, widths: tuple[int, ...]
+) -> tuple[dict[int, float], ThreadChoice | None]:
+    """Milliseconds by width behind `start` positions, and how to choose threads."""
+    decoder.threads = None
+    if not isinstance(memory, StaticMemory):  # which is zeros from the start
+        memory.block(0)[:, :, :, :start].zero_()  # touched, so that it is read from memory like a real prompt's
+    decoder.forward(memory, [Feed(0, 0, [0], 0)])  # so that there is a state for a draft to step from
 
     def run(width: int) -> object:
         return decoder.forward(memory, [Feed(0, start, [0] * width, width)])
 
-    found, decoder.threads = _measure(run, widths, decoder.device)
-    return found
+    return _measure(run, widths, decoder.device)
 
 
 def _step_ms(draft: StateDraftParts) -> float:

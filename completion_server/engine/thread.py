@@ -46,6 +46,7 @@ class EngineThread:
         self._state = State("starting", pair)
         self._on_state: Callable[[State], None] = lambda _: None
         self._engine: Engine | None = None
+        self._before = Snapshot()  # totals of engines that were dropped
         self._failed_at: float | None = None
         self._failure: ForetypeError | None = None
         self._last_active = time.monotonic()
@@ -93,7 +94,7 @@ class EngineThread:
 
     def snapshot(self) -> Snapshot:
         engine = self._engine
-        return Snapshot() if engine is None else engine.snapshot()
+        return self._before if engine is None else engine.snapshot().after(self._before)
 
     def stop(self, timeout: float) -> None:
         self._stopping = True
@@ -131,7 +132,7 @@ class EngineThread:
     def _give_up(self, error: Exception) -> None:
         """Answer all that is open with an error and drop the engine; the next request loads it anew."""
         log.error("the engine failed: %s", type_and_place(error))
-        self._engine = None
+        self._drop_engine()
         failure = ForetypeError(f"the engine failed ({type_and_place(error)})")
         for job in self._jobs.open_jobs():
             job.finish(Error(job.request.id, failure.code, str(failure)))
@@ -182,9 +183,15 @@ class EngineThread:
 
     def _idle(self) -> None:
         if self._engine is not None and time.monotonic() - self._last_active >= self._unload_after_s > 0:
-            self._engine = None
+            self._drop_engine()
             _give_back_memory()
             self._set_state(State("unloaded", self._pair, "unloaded while idle; the next request loads it again"))
+
+    def _drop_engine(self) -> None:
+        """The models go; what was counted stays."""
+        if self._engine is not None:
+            self._before = self._engine.snapshot().after(self._before).totals()
+            self._engine = None
 
     def _ensure_loaded(self) -> Engine | None:
         if self._engine is not None:

@@ -34,3 +34,29 @@ def test_draft_steps():
 def test_impossible_measurements_are_refused(target, draft):
     with pytest.raises(CostError):
         PassCosts(target, draft)
+
+
+def test_attention_makes_long_sequences_dearer_along_a_line():
+    costs = PassCosts(
+        {1: 10.0, 8: 18.0}, {"model": 1.0}, positions=500, longer_ms={1: 15.0, 8: 43.0}, longer_positions=3000
+    )
+    assert costs.behind(100) == costs.behind(500) == costs
+    assert (costs.behind(3000).target(1), costs.behind(3000).target(8)) == (15.0, 43.0)
+    assert (costs.behind(1750).target(1), costs.behind(1750).target(8)) == (12.5, 30.5)
+    assert costs.behind(5500).target(1) == 20.0
+    assert costs.behind(1750).draft("model", 2) == 2.0
+
+
+def test_a_clock_that_was_late_at_first_makes_nothing_cheaper():
+    costs = PassCosts({1: 10.0}, positions=0, longer_ms={1: 9.0}, longer_positions=100)
+    assert costs.behind(50).target(1) == 10.0
+
+
+def test_without_longer_measurements_the_length_says_nothing():
+    assert PassCosts({1: 10.0}).behind(10_000).target(1) == 10.0
+
+
+@pytest.mark.parametrize("longer", [{1: 5.0}, {1: 5.0, 2: 6.0}])
+def test_longer_measurements_that_do_not_fit_are_refused(longer):
+    with pytest.raises(CostError):
+        PassCosts({1: 4.0, 2: 5.0}, positions=100, longer_ms=longer, longer_positions=100)

@@ -59,7 +59,7 @@ class Spy:
         self.choice = Choice(name, k)
         self.offered, self.rounds = [], []
 
-    def choose(self, offers, tail):
+    def choose(self, offers, tail, length=0):
         self.offered.append((tuple(o.drafter for o in offers), tail))
         return self.choice if any(o.drafter == self.choice.drafter for o in offers) else Choice("", 0)
 
@@ -95,14 +95,14 @@ def test_nothing_is_drafted_behind_a_stop_token_and_an_agreed_one_counts_as_acce
     generation = start(script, policy=policy)
     assert generation.propose(16).tokens == (5, 6, STOP)
     assert step(generation, script) == Committed((5, 6), 3, STOPPED)
-    assert policy.rounds == [Round("script", by_position("script", 3), accepted=3, chosen=3)]
+    assert policy.rounds == [Round("script", by_position("script", 3), accepted=3, chosen=3, length=3)]
 
 
 def test_a_stop_token_of_the_target_behind_drafts_is_not_an_accepted_one():
     policy = Spy("script", 2)
     script = [5, 6, STOP]
     assert step(start(script, policy=policy), script) == Committed((5, 6), 2, STOPPED)
-    assert policy.rounds == [Round("script", by_position("script", 2), accepted=2, chosen=3)]
+    assert policy.rounds == [Round("script", by_position("script", 2), accepted=2, chosen=3, length=3)]
 
 
 @pytest.mark.parametrize("limit", range(1, 8))
@@ -204,7 +204,7 @@ def test_drafters_that_cost_time_wait_for_the_second_pass():
     generation.commit(logits_for(SCRIPT, generation, Draft((), "")))
     assert generation.propose(8).tokens == (6, 7)
     assert policy.offered == [(("script",), 11), (("slow", "script"), 0)]
-    assert policy.rounds == [Round("", (), accepted=0, chosen=1, tail=11)]
+    assert policy.rounds == [Round("", (), accepted=0, chosen=1, tail=11, length=3)]
 
 
 def test_drafters_with_nothing_to_say_are_not_offered():

@@ -224,3 +224,9 @@ def test_the_fixed_policy_takes_the_first_offer():
     assert FixedPolicy(3).choose([offer("a", 2), offer("b", 9)], 0) == Choice("a", 2)
     assert FixedPolicy(0).choose([offer("a", 2)], 0) == NONE
     assert FixedPolicy(3).choose([], 0) == NONE
+
+
+def test_behind_a_long_sequence_wide_passes_pay_less():
+    costs = PassCosts({1: 10.0, 9: 12.0}, longer_ms={1: 11.0, 9: 60.0}, longer_positions=4000)
+    subject = policy(costs)
+    assert subject.choose([offer("other", 8)], 0, 0).k > subject.choose([offer("other", 8)], 0, 4000).k

@@ -101,7 +101,7 @@ def test_each_row_has_its_own_k(make_driver: MakeDriver, record_widths: RecordWi
     """The policy drafts two tokens for one document and five for the other, in the same passes."""
 
     class ByTurns(FixedPolicy):
-        def choose(self, offers: Any, tail: int) -> Choice:
+        def choose(self, offers: Any, tail: int, length: int = 0) -> Choice:
             return Choice(offers[0].drafter, next(turns)) if offers else Choice("", 0)
 
     turns: Iterator[int] = iter([2, 5] * 1000)
@@ -118,7 +118,7 @@ def test_the_policy_knows_what_others_put_into_the_pass(make_driver: MakeDriver)
         def __init__(self) -> None:
             self.tails: list[int] = []
 
-        def choose(self, offers: list[Offer], tail: int) -> Choice:
+        def choose(self, offers: list[Offer], tail: int, length: int = 0) -> Choice:
             if not offers:  # a model drafts from the second pass on
                 return Choice("", 0)
             self.tails.append(tail)

@@ -142,7 +142,9 @@ def test_idle_models_are_unloaded_and_come_back(run: Callable[..., Running]) -> 
     text = running.submit().last().text
     running.wait_for("unloaded")
     assert running.backend.snapshot().slots_total == 0
+    assert running.backend.snapshot().completed == 1  # what was counted outlives the models
     assert running.submit().last().text == text
+    assert running.backend.snapshot().completed == 2
 
 
 def test_what_follows_is_worked_out_between_two_requests(run: Callable[..., Running], make_driver: MakeDriver) -> None:
