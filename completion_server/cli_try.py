@@ -66,11 +66,10 @@ def try_(
     """
     where = Place.parse(place)
     text = where.read()
-    if pair is not None:
-        pairs.choose(pairs.load_pairs(), pair)  # an engine that runs would not say that there is no such pair
     suggestion, trace = asyncio.run(ask(where, str(text), pair))
     used = loaded_pair()
     if pair is not None and used not in (None, pair):
+        pairs.choose(pairs.load_pairs(), pair)  # an engine that runs does not say that there is no such pair
         typer.echo(f"foretype: the engine that runs has {used}, not {pair}: `foretype stop` first", err=True)
     outcome = trace.get("outcome")
     numbers = {name: trace.get(name, 0) for name in NUMBERS}

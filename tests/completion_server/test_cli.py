@@ -404,7 +404,7 @@ def answer_with(monkeypatch: pytest.MonkeyPatch, text: str, trace: dict[str, obj
     monkeypatch.setattr("completion_server.cli_try.ask", fake)
 
 
-@pytest.mark.parametrize(("pair", "told"), [("other", True), ("scripted", False), (None, False)])
+@pytest.mark.parametrize(("pair", "told"), [("qwen-7b-0.5b", True), ("scripted", False), (None, False)])
 async def test_try_says_that_the_engine_has_another_pair(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -419,8 +419,19 @@ async def test_try_says_that_the_engine_has_another_pair(
     result = await asyncio.to_thread(run, "try", f"{tmp_path / 'x.py'}:1:0", "--json", *options)
     assert result.exit_code == 0
     assert json.loads(result.stdout)["pair"] == "scripted"
-    warning = "foretype: the engine that runs has scripted, not other: `foretype stop` first\n"
+    warning = "foretype: the engine that runs has scripted, not qwen-7b-0.5b: `foretype stop` first\n"
     assert result.stderr == (warning if told else "")
+
+
+async def test_try_with_a_pair_that_there_is_not_says_so_though_an_engine_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scripted: Callable[..., Awaitable[ScriptedBackend]]
+) -> None:
+    await scripted()
+    answer_with(monkeypatch, "x", {"outcome": "engine"})
+    (tmp_path / "x.py").touch()
+    result = await asyncio.to_thread(run, "try", f"{tmp_path / 'x.py'}:1:0", "--pair", "nonsense")
+    assert result.exit_code != 0
+    assert "nonsense" in str(result.exception)
 
 
 def test_every_outcome_of_the_language_server_is_one_that_try_knows() -> None:
