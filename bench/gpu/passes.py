@@ -1,6 +1,6 @@
 """Parts about single passes: bandwidth, cost by width and context, formats, chunks, rows, moves, equal bits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -95,9 +95,10 @@ def narrow(stage: Stage) -> dict[str, Any]:
         decoder.prepare(memory)
         kept = "int8" if eight_bit else "bfloat16"
         found[f"bfloat16, KV {kept}"] = {"pass_ms": _ms(stage, decoder, memory, feed), "slot_mb": _megabytes(memory)}
-    for form in stage.within(("fp8", "int8") if stage.device.type == "cuda" else ("int8",)):
+    forms: tuple[narrow_weights.Form, ...] = ("fp8", "int8") if stage.device.type == "cuda" else ("int8",)
+    for form in stage.within(forms):
         model = make(sizes.target, sizes, stage.device, stage.dtype, seed=1)
-        narrow_weights.narrow(model, form, model.get_output_embeddings())
+        narrow_weights.narrow(model, form, model.get_output_embeddings())  # type: ignore[no-untyped-call]
         decoder = stage.decoder(model, plan)
         memory = decoder.memory(1, sizes.prompt)
         decoder.prepare(memory)
@@ -173,7 +174,11 @@ def slots(stage: Stage) -> dict[str, Any]:
         memory.written(0, length)
         memory.written(1, length)
         turns = iter(range(1000))
-        took = stage.times(lambda turns=turns: memory.bring([(next(turns) + 1) % 2], 1))
+
+        def bring(turns: Iterator[int] = turns) -> None:
+            memory.bring([(next(turns) + 1) % 2], 1)
+
+        took = stage.times(bring)
         megabytes = length * memory.shape.position_bytes(stage.dtype) / 1e6
         found[f"{length} tokens"] = {"switch_ms": median(took), "megabytes": round(megabytes)}
     return found

@@ -9,7 +9,7 @@ afterwards, with the same chance as for ours.
 
 import copy
 import inspect
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -59,7 +59,8 @@ class Peer:
     def __init__(self, stage: Stage) -> None:
         sizes = stage.sizes
         self._stage = stage
-        self._target, self._draft = stage.target, stage.draft
+        self._target = cast(Any, stage.target)  # transformers' types do not say what generation is made of
+        self._draft = cast(Any, stage.draft)
         for model in (self._target, self._draft):
             model.set_attn_implementation("sdpa")
         tokens = stage.tokens(sizes.prompt + 2 * sizes.decoded + 64)
@@ -69,7 +70,7 @@ class Peer:
         self._argument = _cache_argument(self._target)
         self._cache = getattr(self._target(self._prompt[:, :-1], use_cache=True), self._argument)
         self._plain_generator = self._target._get_candidate_generator
-        self._target._get_candidate_generator = self._exchanged  # type: ignore[method-assign]
+        self._target._get_candidate_generator = self._exchanged
 
     def toss(self, acceptance: float) -> None:
         generator = torch.Generator().manual_seed(0)

@@ -103,5 +103,6 @@ def make(shape: Shape, sizes: Sizes, device: torch.device, dtype: torch.dtype, s
     torch.manual_seed(seed)
     config = shape.config(sizes.vocabulary, max(sizes.contexts) * 2)
     with device:
-        model: PreTrainedModel = AutoModelForCausalLM.from_config(config, dtype=dtype)
-    return model.eval()
+        model: PreTrainedModel = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
+    model.eval()  # type: ignore[no-untyped-call]
+    return model
