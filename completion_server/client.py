@@ -180,15 +180,20 @@ class EngineClient:
         limits: Limits = Limits(),  # noqa: B008 (frozen)
         decoding: Decoding = Decoding(),  # noqa: B008 (frozen)
         on_delta: Callable[[str], None] | None = None,
+        alternatives: int = 1,
+        raw: bool = False,
     ) -> Result:
-        """Ask for a suggestion. `on_delta` gets verified text as it comes.
+        """Ask for a suggestion, or for as many as `alternatives`. `on_delta` gets verified text of the first.
+
+        With `raw` nothing but limits and stop tokens ends it.
 
         Cancelling the task that awaits this cancels the request in the engine, without waiting for its answer.
         Raises `RequestCancelled` if it was superseded by a newer request for the same document, `Overloaded`,
         `RequestError`, `EngineUnavailable`, `ProtocolError` if the context breaks a bound of the protocol, or what
         kept the engine from loading (`ModelError`, `DeviceError`, `SettingsError`).
         """
-        request = Complete(self._new_id(), context, limits, decoding, stream=on_delta is not None)
+        streamed = on_delta is not None
+        request = Complete(self._new_id(), context, limits, decoding, streamed, alternatives, raw)
         return await self._ask(request, Result, on_delta)
 
     async def warm(self, context: Context) -> Warmed:

@@ -16,7 +16,7 @@ The rules, in the order in which they apply:
 """
 
 from completion_server.brackets import CLOSERS, BracketScanner
-from completion_server.protocol import FinishReason
+from completion_server.protocol import Complete, FinishReason
 from completion_server.repetition import loop_end
 
 _TAB = 4
@@ -198,6 +198,34 @@ class Ending:
             self._release(space=self._text_follows)
         self._held = []
         self.finished = reason
+
+
+class RawText:
+    """Takes text as `Ending` does, and lets all of it stand: for measuring what a model says."""
+
+    def __init__(self) -> None:
+        self.finished: FinishReason | None = None
+        self._pieces: list[str] = []
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def feed(self, text: str) -> str:
+        self._pieces.append(text)
+        return text
+
+    def finish(self, reason: FinishReason) -> str:
+        self.finished = reason
+        return ""
+
+
+def ending_of(request: Complete) -> Ending | RawText:
+    """The rules that hold for the suggestion that `request` asks for."""
+    context = request.context
+    if request.raw:
+        return RawText()
+    return Ending(context.before, context.after, context.language, request.limits.max_lines)
 
 
 def _without(closers: list[str], taken: list[str]) -> list[str]:

@@ -9,7 +9,9 @@ import json
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
+from completion_server.ending import ending_of
 from completion_server.errors import SettingsError
+from completion_server.protocol import Alternative, Complete, TokenScore
 
 _Record = TypeVar("_Record")
 
@@ -23,6 +25,29 @@ class Rule:
     delay_ms: float = 0.0  # before each chunk
     chunks: int = 1  # so many pieces of about equal length, each with a `Delta`
     error: str | None = None  # answer with this error code, after one delay
+    scores: tuple[tuple[int, float], ...] = ()  # (end, logprob) of parts of `text`; without any it is certain
+    alternatives: tuple[str, ...] = ()  # as `text`: what else is said where others are asked for
+
+    def token_scores(self, text: str) -> tuple[TokenScore, ...]:
+        """`scores`, as far as `text` stands of what is said; what they leave out is certain."""
+        starts = [0, *(end for end, _ in self.scores)]
+        scores = [
+            TokenScore(min(end, len(text)), float(logprob))
+            for start, (end, logprob) in zip(starts, self.scores, strict=False)
+            if start < len(text)
+        ]
+        left = not scores or scores[-1].end < len(text)
+        return (*scores, TokenScore(len(text), 0.0)) if text and left else tuple(scores)
+
+    def others(self, request: Complete) -> tuple[Alternative, ...]:
+        """As many of `alternatives` as `request` asks for."""
+        others = []
+        for said in self.alternatives[: request.alternatives - 1]:
+            ending = ending_of(request)
+            ending.feed(said)
+            ending.finish("end-of-text")
+            others.append(Alternative(ending.text, ending.finished or "end-of-text", Rule().token_scores(ending.text)))
+        return tuple(others)
 
 
 @dataclass(frozen=True, slots=True)

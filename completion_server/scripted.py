@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from completion_server.backend import Reply, Snapshot
-from completion_server.ending import Ending
+from completion_server.ending import ending_of
 from completion_server.errors import ForetypeError, ModelError, Overloaded, RequestError
 from completion_server.instance import Running
 from completion_server.protocol import (
@@ -180,8 +180,7 @@ class ScriptedBackend:
 
     def _complete(self, job: _Job, request: Complete) -> EngineMessage:
         rule = self._choose(request)
-        context = request.context
-        ending = Ending(context.before, context.after, context.language, request.limits.max_lines)
+        ending = ending_of(request)
         began, first, said = time.perf_counter(), None, 0
         for chunk in _cut(rule.text, 1 if rule.error else rule.chunks):
             if (reason := self._pause(job, rule.delay_ms)) is not None:
@@ -198,7 +197,9 @@ class ScriptedBackend:
         verified = ending.finish("end-of-text")
         if request.stream and verified:
             job.reply(Delta(request.id, verified))
-        return Result(request.id, ending.text, ending.finished or "end-of-text", _usage(job, said, began, first))
+        text, finish = ending.text, ending.finished or "end-of-text"
+        usage = _usage(job, said, began, first)
+        return Result(request.id, text, finish, usage, rule.token_scores(text), rule.others(request))
 
     def _first_match(self, request: Complete) -> Rule:
         for rule in self._script.rules:

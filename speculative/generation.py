@@ -15,7 +15,7 @@ from speculative.counters import Counters
 from speculative.draft import NO_DRAFT, Draft, Drafter, DraftRequest, by_position
 from speculative.policy import Offer, Policy, Round
 from speculative.randomness import Randomness, SeededRandomness
-from speculative.sampling import Sampling, distribution
+from speculative.sampling import Sampling, chosen_logprobs, distribution
 from speculative.verify import Verdict, verify_greedy, verify_sampled
 
 STOPPED = "stop-token"
@@ -31,12 +31,14 @@ class Committed:
     """What a pass gained. `accepted` counts drafted tokens that the target agreed with, a final stop token included.
 
     `tokens` never hold a stop token, so they may be empty. `finished` is `STOPPED`, `LENGTH`, or `None` as long as
-    there is more to come.
+    there is more to come. `logprobs` are the natural log-probabilities of `tokens` under the target and the constraint,
+    at temperature 1.
     """
 
     tokens: tuple[int, ...]
     accepted: int
     finished: str | None
+    logprobs: tuple[float, ...]
 
 
 class Generation:
@@ -136,7 +138,8 @@ class Generation:
                 f"logits must be [{1 + len(draft.tokens)}, >= {self._vocab_size}], not {list(logits.shape)}"
             )
         self._pending = None
-        verdict = self._verify(logits[:, : self._vocab_size], draft)
+        masked = constrain(logits[:, : self._vocab_size], self._constraint, self.generated, draft.tokens)
+        verdict = self._verify(masked, draft)
         tokens, stopped = self._until_stop(verdict.tokens)
         accepted = verdict.accepted  # a draft ends with its first stop token, so none of these is behind one
         chosen = len(tokens) + stopped  # each would have been a pass of the target alone
@@ -145,7 +148,7 @@ class Generation:
         self.counters.add(draft, accepted)
         self._policy.observe(Round(draft.drafter, draft.marks, accepted, chosen, tail, length))
         self._finished = STOPPED if stopped else LENGTH if self.remaining == 0 else None
-        return Committed(tokens, accepted, self._finished)
+        return Committed(tokens, accepted, self._finished, chosen_logprobs(masked, tokens))
 
     def finish(self, reason: str, keep: int | None = None) -> None:
         """End it from outside (the text ended here). `keep` is how many generated tokens stay, by default all."""
@@ -231,7 +234,6 @@ class Generation:
         )
 
     def _verify(self, logits: Tensor, draft: Draft) -> Verdict:
-        logits = constrain(logits, self._constraint, self.generated, draft.tokens)
         if self._sampling.greedy:
             return verify_greedy(logits, draft.tokens)
         return verify_sampled(distribution(logits, self._sampling), draft.tokens, draft.probs, self._randomness)

@@ -5,6 +5,7 @@ Draft and target go through the same function, because speculative sampling is l
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -60,6 +61,20 @@ def distribution(logits: Tensor, sampling: Sampling, allowed: Tensor | None = No
         logits = logits.masked_fill(logits < smallest, -math.inf)
     probs = logits.softmax(-1)
     return _nucleus(probs, sampling.top_p) if sampling.top_p < 1 else probs
+
+
+def chosen_logprobs(logits: Tensor, tokens: Sequence[int]) -> tuple[float, ...]:
+    """Natural log-probabilities of `tokens` under the first of `logits` `[>= n, V]`, a row each; none is above 0.
+
+    One copy to the host.
+    """
+    if not tokens:
+        return ()
+    rows = logits[: len(tokens)]
+    rows = rows.float() if rows.dtype in (torch.float16, torch.bfloat16) else rows
+    chosen = rows.gather(-1, torch.tensor(tokens, device=rows.device)[:, None])[:, 0]
+    logprobs: list[float] = (chosen - rows.logsumexp(-1)).clamp(max=0.0).tolist()
+    return tuple(logprobs)
 
 
 def restrict(logits: Tensor, allowed: Tensor | None) -> Tensor:

@@ -26,10 +26,10 @@ class DocumentState:
         self._asked: _Asked | None = None  # the latest request
         self._said: list[int] = []  # prompt and continuation of the latest that has any
 
-    def build(self, context: Context) -> Prompt:
-        """The prompt for the cursor of `context`."""
+    def build(self, context: Context, *, healing: bool = True) -> Prompt:
+        """The prompt for the cursor of `context`; without `healing` it ends where the text does."""
         earlier = self._asked
-        prompt = self._prompt.build(context)
+        prompt = self._prompt.build(context, healing=healing)
         if prompt.lookup != self._lookup:
             self._lookup = prompt.lookup
             self._ngram.sources = (self._suggestions, Corpus(prompt.lookup))

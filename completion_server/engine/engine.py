@@ -244,7 +244,8 @@ class Engine:
             work.job.reply(Delta(request.id, text[work.sent :]))
             work.sent = len(text)
         if sequence.finish is not None:
-            self._complete(work, Result(request.id, text, sequence.finish, work.usage(self._clock())))
+            usage = work.usage(self._clock())
+            self._complete(work, Result(request.id, text, sequence.finish, usage, sequence.scores))
 
     def _continue(self) -> bool:
         if self.rest_s != 0:

@@ -5,7 +5,7 @@ Decides nothing about whose turn it is and runs no pass.
 
 from collections.abc import Sequence as Tokens
 
-from completion_server.ending import Ending
+from completion_server.ending import Ending, RawText, ending_of
 from completion_server.engine.documents import DocumentState
 from completion_server.engine.draft_row import DraftRow
 from completion_server.engine.job import Job
@@ -31,7 +31,7 @@ class Opening:
         """A sequence for `job`, on a free slot; check that there is one. Raises RequestError for absurd sampling."""
         pair, context = self._pair, job.request.context
         sampling = _sampling(job.request.decoding) if isinstance(job.request, Complete) else Sampling()
-        prompt = document.build(context)
+        prompt = document.build(context, healing=_healing(job))
         lease = self._lease(job.key, prompt.tokens)
         try:
             draft_row = pair.draft.row(lease.slot) if pair.draft else None
@@ -88,10 +88,12 @@ class Opening:
         )
 
 
-def _ending(job: Job) -> Ending:
-    context = job.request.context
-    lines = job.request.limits.max_lines if isinstance(job.request, Complete) else 1
-    return Ending(context.before, context.after, context.language, lines)
+def _healing(job: Job) -> bool:
+    return not isinstance(job.request, Complete) or job.request.decoding.healing
+
+
+def _ending(job: Job) -> Ending | RawText:
+    return ending_of(job.request) if isinstance(job.request, Complete) else RawText()
 
 
 def _sampling(decoding: Decoding) -> Sampling:

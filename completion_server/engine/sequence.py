@@ -10,16 +10,17 @@ from collections.abc import Sequence as Tokens
 
 from torch import Tensor
 
-from completion_server.ending import Ending
+from completion_server.ending import Ending, RawText
 from completion_server.engine.draft_row import DraftRow
+from completion_server.engine.scores import Scores
 from completion_server.engine.state_row import StateRow
 from completion_server.kv.slots import Lease, Slot
 from completion_server.models.decoder import Feed
 from completion_server.prefix import common_prefix
 from completion_server.prompts import Prompt
-from completion_server.protocol import FinishReason
+from completion_server.protocol import FinishReason, TokenScore
 from completion_server.tokenization import StreamDecoder
-from speculative import LENGTH, STOPPED, Generation
+from speculative import LENGTH, STOPPED, Committed, Generation
 
 MAX_DRAFT = 15  # with the last committed token a pass of 16
 
@@ -38,7 +39,7 @@ class Sequence:
         draft_row: DraftRow | StateRow | None,
         generation: Generation | None,
         text: StreamDecoder,
-        ending: Ending,
+        ending: Ending | RawText,
         *,
         chunk: int,
     ) -> None:
@@ -53,6 +54,7 @@ class Sequence:
         self._draft_row = draft_row
         self._text = text
         self._ending = ending
+        self._scores = Scores()
         self._chunk = chunk
         self._reached = lease.cached  # tokens of the prompt that were valid at some time
         self._feed: Feed | None = None
@@ -81,6 +83,11 @@ class Sequence:
     def text(self) -> str:
         """The suggestion so far, up to where it ends; grows only at its end."""
         return self._ending.text
+
+    @property
+    def scores(self) -> tuple[TokenScore, ...]:
+        """Of `text`."""
+        return self._scores.within(len(self.text))
 
     @property
     def tokens(self) -> Tokens[int]:
@@ -135,11 +142,20 @@ class Sequence:
         else:
             committed = self.generation.commit(logits)
             row.append(feed.tokens[: common_prefix(feed.tokens, self.generation.tokens[feed.start :])])
-            self._ending.feed(self._text.feed(committed.tokens))
-            if committed.finished is not None:
-                self._ending.finish(_FINISH[committed.finished])
-            self.finish = self._ending.finished
+            self._write(committed)
         self._reached = max(self._reached, min(len(row), len(self.prompt.tokens)))
+
+    def _write(self, committed: Committed) -> None:
+        """Add what was committed to the text, and see whether it ends there."""
+        for token, logprob in zip(committed.tokens, committed.logprobs, strict=True):
+            text = self._text.feed([token])
+            self._scores.add(text, logprob, waits=self._text.waits)
+            self._ending.feed(text)
+        if self._text.broken:
+            self._ending.finish("end-of-text")
+        elif committed.finished is not None:
+            self._ending.finish(_FINISH[committed.finished])
+        self.finish = self._ending.finished
 
     def _prefill(self) -> Feed | None:
         """The next chunk, None when what is left belongs into a round (or, warming, nothing is left)."""

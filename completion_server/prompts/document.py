@@ -45,8 +45,8 @@ class DocumentPrompt:
         self._middle = IncrementalEncoder(tokenizer, continued=True)
         self._place: _Place | None = None
 
-    def build(self, context: Context) -> Prompt:
-        """The prompt for `context`: at most `budget.ceiling` tokens."""
+    def build(self, context: Context, *, healing: bool = True) -> Prompt:
+        """The prompt for `context`: at most `budget.ceiling` tokens. `healing` = False switches it off for this one."""
         place = self._place.followed(context) if self._place else None
         if place is not None:
             prefix, typed = self._encode(place, context.before)
@@ -55,8 +55,8 @@ class DocumentPrompt:
             prefix, typed = self._encode(place, context.before)
         self._place = place
         if self._layout.family.seeded:
-            return self._prompt(place, prefix, typed)
-        return self._prompt(place, [], prefix)
+            return self._prompt(place, prefix, typed, healing=healing and self._healing)
+        return self._prompt(place, [], prefix, healing=healing and self._healing)
 
     def _encode(self, place: "_Place", before: str) -> tuple[list[int], list[int]]:
         """Ids up to the anchor and from it on; all in the first where the layout makes one text of both."""
@@ -67,8 +67,8 @@ class DocumentPrompt:
     def _is_full(self, prefix: list[int], typed: list[int]) -> bool:
         return len(typed) > self._budget.typed_tokens or len(prefix) + len(typed) > self._budget.prefix_ceiling
 
-    def _prompt(self, place: "_Place", frozen: list[int], growing: list[int]) -> Prompt:
-        keep = healed_length(growing, self._tokenizer) if self._healing else len(growing)
+    def _prompt(self, place: "_Place", frozen: list[int], growing: list[int], *, healing: bool) -> Prompt:
+        keep = healed_length(growing, self._tokenizer) if healing else len(growing)
         forced = growing[keep:]
         tokens = self._layout.assemble(place.header, frozen, place.suffix.ids, growing[:keep])
         return Prompt(tokens, self._tokenizer.decode_bytes(forced), forced, place.lookup)

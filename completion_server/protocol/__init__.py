@@ -2,11 +2,13 @@
 
 from completion_server.protocol.messages import (
     MAX_AFTER,
+    MAX_ALTERNATIVES,
     MAX_BEFORE,
     MAX_NEW_TOKENS,
     MAX_SNIPPET,
     MAX_SNIPPETS,
     PROTOCOL_VERSION,
+    Alternative,
     Cancel,
     Cancelled,
     ClientMessage,
@@ -29,6 +31,7 @@ from completion_server.protocol.messages import (
     State,
     Status,
     StatusReply,
+    TokenScore,
     Usage,
     Warm,
     Warmed,
@@ -37,11 +40,13 @@ from completion_server.protocol.messages import (
 
 __all__ = [
     "MAX_AFTER",
+    "MAX_ALTERNATIVES",
     "MAX_BEFORE",
     "MAX_NEW_TOKENS",
     "MAX_SNIPPET",
     "MAX_SNIPPETS",
     "PROTOCOL_VERSION",
+    "Alternative",
     "Cancel",
     "Cancelled",
     "ClientMessage",
@@ -64,6 +69,7 @@ __all__ = [
     "State",
     "Status",
     "StatusReply",
+    "TokenScore",
     "Usage",
     "Warm",
     "Warmed",

@@ -10,10 +10,12 @@ from typing import Any, Final
 
 from completion_server.protocol.messages import (
     MAX_AFTER,
+    MAX_ALTERNATIVES,
     MAX_BEFORE,
     MAX_NEW_TOKENS,
     MAX_SNIPPET,
     MAX_SNIPPETS,
+    Alternative,
     Cancel,
     Cancelled,
     CloseDocument,
@@ -31,6 +33,7 @@ from completion_server.protocol.messages import (
     State,
     Status,
     StatusReply,
+    TokenScore,
     Warm,
     Warmed,
 )
@@ -50,6 +53,7 @@ class Bound:
 
 
 _LARGEST: Final = 2**53 - 1  # what every language's numbers hold exactly
+_SCORES: Final = Bound(0, 2 * MAX_NEW_TOKENS)  # tokens that healing took off are not counted in the limit
 _REQUEST_ID: Final = Bound(1, _LARGEST)  # 0 means "no id" in an `Error`
 
 NUMBER: Final = Bound(0, _LARGEST)
@@ -84,11 +88,17 @@ _TABLE: Final[dict[tuple[type[Any], str], Bound]] = {
     (Limits, "max_lines"): Bound(1, MAX_NEW_TOKENS),
     (Decoding, "temperature"): Bound(0, 100),
     (Decoding, "top_p"): Bound(0, 1),
+    (Complete, "alternatives"): Bound(1, MAX_ALTERNATIVES),
     (CloseDocument, "document"): Bound(0, MAX_PATH),
     (State, "detail"): Bound(0, MAX_LINE),
     (State, "fraction"): Bound(0, 1),
     (Delta, "text"): Bound(0, MAX_SUGGESTION),
+    (TokenScore, "logprob"): Bound(-math.inf, 0),
+    (Alternative, "text"): Bound(0, MAX_SUGGESTION),
+    (Alternative, "scores"): _SCORES,
     (Result, "text"): Bound(0, MAX_SUGGESTION),
+    (Result, "scores"): _SCORES,
+    (Result, "alternatives"): Bound(0, MAX_ALTERNATIVES - 1),
     (Error, "message"): Bound(0, MAX_LINE),
     (StatusReply, "target"): Bound(0, MAX_PATH),
     (StatusReply, "draft"): Bound(0, MAX_PATH),

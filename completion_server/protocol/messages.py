@@ -19,13 +19,14 @@ Lengths of text are code points, times are milliseconds. Knows nothing of bytes,
 from dataclasses import dataclass, field
 from typing import Literal
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 
 MAX_BEFORE = 98_304  # code points: what a client may send of the text before the cursor
 MAX_AFTER = 16_384  # code points: of the text behind it
 MAX_SNIPPETS = 16
 MAX_SNIPPET = 8_192  # code points in one snippet
 MAX_NEW_TOKENS = 1_024
+MAX_ALTERNATIVES = 3  # suggestions in one reply, the first one counted
 
 EnginePhase = Literal["starting", "loading", "ready", "failed", "unloaded", "stopping"]
 FinishReason = Literal["end-of-text", "end-of-line", "end-of-block", "loop", "length"]
@@ -79,24 +80,34 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How tokens are chosen. Temperature 0 is greedy; `drafting` = False is the target alone (same text, slower)."""
+    """How tokens are chosen. Temperature 0 is greedy; `drafting` = False is the target alone (same text, slower).
+
+    `healing` = False lets the prompt end where the text does, even inside a word.
+    """
 
     temperature: float = 0.0
     top_k: int = 0
     top_p: float = 1.0
     seed: int = 0
     drafting: bool = True
+    healing: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """Ask for a suggestion at the cursor of `context`."""
+    """Ask for a suggestion at the cursor of `context`.
+
+    With `alternatives` > 1 others that differ are sampled beside it, from the same prompt. `raw` asks for the plain
+    continuation, as far as limits and stop tokens let it go: no rule about where a suggestion ends is applied.
+    """
 
     id: int
     context: Context
     limits: Limits = field(default_factory=Limits)
     decoding: Decoding = field(default_factory=Decoding)
     stream: bool = False
+    alternatives: int = 1
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,16 +201,41 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenScore:
+    """How sure the target was of one token: the natural logarithm of its probability, before any temperature.
+
+    Once the token is written the text is `end` code points long. A character that takes several tokens has one score,
+    the sum of theirs. Where token healing is at work, the probability is among the tokens that it allows.
+    """
+
+    end: int
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another suggestion for the same place, with its scores."""
+
+    text: str
+    finish: FinishReason
+    scores: tuple[TokenScore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The whole suggestion as the model wrote it up to where it ends; the front end trims it against the live text.
 
     It is all `Delta`s together, or shorter: a loop, or a last line that the limit cut off, is seen only at the end.
+    `scores` cover exactly `text`. `alternatives` differ from it and from each other; there may be fewer than were asked
+    for. `usage` counts them all.
     """
 
     id: int
     text: str
     finish: FinishReason
     usage: Usage
+    scores: tuple[TokenScore, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

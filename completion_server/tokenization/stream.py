@@ -10,17 +10,32 @@ class StreamDecoder:
     """Decodes the tokens of one suggestion.
 
     A character of which only a part comes is never given out. `skip` bytes at the beginning are dropped: those that
-    token healing took off the prompt and the model gave back.
+    token healing took off the prompt and the model gave back. `broken` is set at bytes that can be no UTF-8; they and
+    all behind them give no text.
     """
 
     def __init__(self, tokenizer: TextTokenizer, *, skip: int = 0) -> None:
+        self.broken = False
         self._tokenizer = tokenizer
         self._skip = skip
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    @property
+    def waits(self) -> bool:
+        """Whether part of a character has come."""
+        return bool(self._decoder.getstate()[0])
 
     def feed(self, ids: Iterable[int]) -> str:
-        """Text that `ids` complete; control tokens add nothing, bytes that can be no UTF-8 become U+FFFD."""
+        """Text that `ids` complete; control tokens add nothing."""
         data = self._tokenizer.decode_bytes(ids)
         dropped = min(self._skip, len(data))
         self._skip -= dropped
-        return self._decoder.decode(data[dropped:])
+        if self.broken:
+            return ""
+        held = self._decoder.getstate()[0]
+        try:
+            return self._decoder.decode(data[dropped:])
+        except UnicodeDecodeError as error:
+            self.broken = True
+            self._decoder.reset()
+            return (held + data[dropped:])[: error.start].decode()

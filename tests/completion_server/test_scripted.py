@@ -7,6 +7,7 @@ import pytest
 
 from completion_server.errors import SettingsError
 from completion_server.protocol import (
+    Alternative,
     Cancelled,
     Complete,
     Context,
@@ -16,6 +17,7 @@ from completion_server.protocol import (
     Limits,
     Result,
     State,
+    TokenScore,
     Warm,
     Warmed,
 )
@@ -54,6 +56,33 @@ class Desk:
     def nothing_more(self) -> bool:
         self.backend.stop(SOON)
         return self.replies.empty()
+
+
+def test_a_rule_says_how_sure_it_is_and_what_else_could_be_said() -> None:
+    rule = '{"text": "a + b\\n", "scores": [[1, -0.5], [99, -2]], "alternatives": ["b", "c\\nd", "e"]}'
+    desk = Desk(*read_script(f'{{"rules": [{rule}]}}').rules)
+    desk.ask(1)
+    result = desk.reply()
+    assert isinstance(result, Result)
+    assert result.scores == (TokenScore(1, -0.5), TokenScore(5, -2.0))
+    assert result.alternatives == ()
+    request = Complete(2, Context("d", 2, "", ""), Limits(max_lines=1), alternatives=3)
+    desk.backend.submit(1, request, time.perf_counter(), desk.replies.put)
+    result = desk.reply()
+    assert isinstance(result, Result)
+    certain = (TokenScore(1, 0.0),)
+    assert result.alternatives == (
+        Alternative("b", "end-of-text", certain),
+        Alternative("c", "end-of-line", certain),
+    )
+
+
+def test_a_raw_request_is_told_all_of_it() -> None:
+    desk = Desk(Rule("a\n\n\nb  \n"))
+    desk.backend.submit(1, Complete(1, Context("d", 1, "", ""), raw=True), time.perf_counter(), desk.replies.put)
+    result = desk.reply()
+    assert isinstance(result, Result)
+    assert (result.text, result.scores) == ("a\n\n\nb  \n", (TokenScore(8, 0.0),))
 
 
 def test_first_rule_that_matches_is_said() -> None:

@@ -1,12 +1,13 @@
 """The state machine of one sequence: where texts end, what is counted, what is refused."""
 
+import math
+
 import pytest
 import torch
 
 from speculative import (
     LENGTH,
     STOPPED,
-    Committed,
     Draft,
     FixedPolicy,
     Generation,
@@ -52,6 +53,11 @@ def step(generation, script=SCRIPT, budget=16):
     return generation.commit(logits_for(script, generation, generation.propose(budget)))
 
 
+def gained(committed):
+    """What it is but for the log-probabilities."""
+    return committed.tokens, committed.accepted, committed.finished
+
+
 class Spy:
     """A policy that drafts k tokens of the named drafter and writes down what it saw."""
 
@@ -70,9 +76,8 @@ class Spy:
 def test_a_round_commits_the_accepted_run_and_one_token():
     generation = start(k=3)
     assert generation.propose(16).tokens == (5, 6, 7)
-    assert generation.commit(logits_for(SCRIPT, generation, Draft((5, 6, 7), "script"))) == Committed(
-        (5, 6, 7, 8), 3, None
-    )
+    committed = generation.commit(logits_for(SCRIPT, generation, Draft((5, 6, 7), "script")))
+    assert gained(committed) == ((5, 6, 7, 8), 3, None)
     assert generation.generated == [5, 6, 7, 8]
     assert generation.tokens == [1, 2, 3, 5, 6, 7, 8]
 
@@ -89,19 +94,40 @@ def test_a_stop_token_ends_it_at_every_position(at, k):
     assert committed == generation.generated == SCRIPT[:at]
 
 
+def test_log_probabilities_are_those_of_the_committed_tokens_among_the_real_ids():
+    generation = start([5, 6, STOP], k=2)
+    logits = logits_for([5, 6, STOP], generation, generation.propose(16), vocab=VOCAB + 4)
+    logits[:, VOCAB:] = 50.0  # padding
+    committed = generation.commit(logits)
+    assert committed.tokens == (5, 6)
+    assert committed.logprobs == pytest.approx([1 - math.log(math.e + VOCAB - 1)] * 2)
+
+
+def test_log_probabilities_are_those_under_the_mask_whatever_the_temperature():
+    vocabulary = TokenBytes([b"", b"a", b"b", b"ab", *[b"x"] * 16])
+    constraint = PrefixConstraint(vocabulary, b"a")  # 1 and 3 may come
+    generation = start(drafters=[], constraint=constraint, sampling=Sampling(temperature=0.01))
+    generation.propose(16)
+    logits = torch.zeros(1, VOCAB)
+    logits[0, 3], logits[0, 7] = math.log(3), 50.0
+    committed = generation.commit(logits)
+    assert committed.tokens == (3,)
+    assert committed.logprobs == pytest.approx([math.log(3 / 4)])
+
+
 def test_nothing_is_drafted_behind_a_stop_token_and_an_agreed_one_counts_as_accepted():
     policy = Spy("script", 8)
     script = [5, 6, STOP, 7, 8]
     generation = start(script, policy=policy)
     assert generation.propose(16).tokens == (5, 6, STOP)
-    assert step(generation, script) == Committed((5, 6), 3, STOPPED)
+    assert gained(step(generation, script)) == ((5, 6), 3, STOPPED)
     assert policy.rounds == [Round("script", by_position("script", 3), accepted=3, chosen=3, length=3)]
 
 
 def test_a_stop_token_of_the_target_behind_drafts_is_not_an_accepted_one():
     policy = Spy("script", 2)
     script = [5, 6, STOP]
-    assert step(start(script, policy=policy), script) == Committed((5, 6), 2, STOPPED)
+    assert gained(step(start(script, policy=policy), script)) == ((5, 6), 2, STOPPED)
     assert policy.rounds == [Round("script", by_position("script", 2), accepted=2, chosen=3, length=3)]
 
 

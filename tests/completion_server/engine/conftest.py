@@ -79,11 +79,15 @@ class Driver:
         limits: Limits = LIMITS,
         decoding: Decoding = GREEDY,
         stream: bool = False,
+        alternatives: int = 1,
+        raw: bool = False,
     ) -> Asked:
         self._keys += 1
         context = Context(document, self._keys, before, after, language="python")
         request: Complete | Warm = (
-            Warm(self._keys, context) if warm else Complete(self._keys, context, limits, decoding, stream)
+            Warm(self._keys, context)
+            if warm
+            else Complete(self._keys, context, limits, decoding, stream, alternatives, raw)
         )
         asked = Asked(Job(self._keys, client, request, 0.0, lambda _: None, on_close=lambda _: True))
         asked.job.reply = asked.replies.append

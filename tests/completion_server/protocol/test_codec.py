@@ -3,7 +3,7 @@
 import contextlib
 import dataclasses
 import math
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 import msgpack
 import pytest
@@ -72,8 +72,8 @@ def value_of(record: type[Any], name: str, hint: Any) -> st.SearchStrategy[Any]:
         return st.integers(int(numbers.low), int(numbers.high))
     if hint is float or hint == float | None:
         amounts = bound or AMOUNT
-        high = None if math.isinf(amounts.high) else amounts.high
-        floats = st.floats(amounts.low, high, allow_nan=False, allow_infinity=False)
+        low, high = (None if math.isinf(end) else end for end in (amounts.low, amounts.high))
+        floats = st.floats(low, high, allow_nan=False, allow_infinity=False)
         return floats if hint is float else st.none() | floats
     if hint is str or hint == str | None:
         lengths = bound or TEXT
@@ -81,8 +81,8 @@ def value_of(record: type[Any], name: str, hint: Any) -> st.SearchStrategy[Any]:
         return texts if hint is str else st.none() | texts
     if hint == tuple[str, ...]:
         return st.lists(st.text(max_size=5), max_size=3).map(tuple)
-    if hint == tuple[Snippet, ...]:
-        return st.lists(values(Snippet), max_size=3).map(tuple)
+    if get_origin(hint) is tuple:
+        return st.lists(values(get_args(hint)[0]), max_size=2).map(tuple)
     if hint == dict[str, int]:
         return st.dictionaries(st.text(max_size=5), st.integers(0, int(NUMBER.high)), max_size=int(ENTRIES.high))
     if dataclasses.is_dataclass(hint):

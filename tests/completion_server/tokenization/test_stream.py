@@ -1,5 +1,6 @@
 """Text comes out as whole characters."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,25 @@ def test_control_tokens_add_nothing(qwen):
     assert StreamDecoder(qwen).feed([151660, *qwen.encode("a"), 151643]) == "a"
 
 
-def test_bytes_that_are_no_text_become_replacement_characters(llama_like):
-    bad = next(i for i in range(llama_like.real_size) if llama_like.token_bytes(i) == b"\xff")
-    assert StreamDecoder(llama_like).feed([bad]) == "\ufffd"
+@given(cut=st.integers(1, 12))
+def test_a_character_that_is_never_finished_gives_nothing(llama_like, cut):
+    data = "é漢😀é".encode()[:cut]
+    byte = {llama_like.token_bytes(i): i for i in range(llama_like.real_size)}
+    decoder = StreamDecoder(llama_like)
+    text = "".join(decoder.feed([byte[bytes([value])]]) for value in data)
+    assert text == data.decode(errors="ignore")
+    assert decoder.waits == (text.encode() != data)
+    assert not decoder.broken
+
+
+@pytest.mark.parametrize("bad", [b"\xff", b"\xc3a", b"\xe6\xbca", b"\x80", b"\xed\xa0\x80"])
+@pytest.mark.parametrize("together", [True, False])
+def test_text_ends_before_bytes_that_are_none(llama_like, bad, together):
+    byte = {llama_like.token_bytes(i): i for i in range(llama_like.real_size)}
+    ids = [byte[b"o"], byte[b"k"], *(byte[bytes([value])] for value in bad), byte[b"x"]]
+    decoder = StreamDecoder(llama_like)
+    pieces = [ids] if together else [[i] for i in ids]
+    assert "".join(map(decoder.feed, pieces)) == "ok"
+    assert decoder.broken
+    assert not decoder.waits
+    assert decoder.feed([byte[b"x"]]) == ""
