@@ -24,13 +24,18 @@ class Settings:
     max_tokens: int = Limits().max_tokens
     drafting: bool = True  # False: the target model alone, same text
     languages_off: tuple[str, ...] = ()  # LSP language ids
+    folders_off: tuple[str, ...] = ()  # paths
     exclude: tuple[str, ...] = ()  # see `globs`
-    trace: bool = False  # send `foretype/trace` after each answer
+    min_confidence: float = 0.0  # 0 shows everything
+    snippets: bool = True  # of other files of the workspace in the prompt
+    stream: bool = False  # the client takes `foretype/grow`
+    events: bool = True  # count what becomes of suggestions
+    trace: bool = False  # send `foretype/trace` before each answer
     status: bool = False  # send `foretype/status`
     engine: EngineSettings = field(default_factory=EngineSettings)
 
 
-_RANGES = {"max_lines": (1, 200), "max_tokens": (1, MAX_NEW_TOKENS)}
+_RANGES = {"max_lines": (1, 200), "max_tokens": (1, MAX_NEW_TOKENS), "min_confidence": (0, 1)}
 
 
 def read_settings(options: object) -> tuple[Settings, list[str]]:
@@ -70,10 +75,11 @@ def _problem(name: str, value: object, hint: Any) -> str | None:
         return None if good else "must be a list of strings"
     if hint is bool:
         return None if isinstance(value, bool) else "must be true or false"
-    if hint is int:
+    if hint in (int, float):
         low, high = _RANGES[name]
-        good = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-        return None if good else f"must be a whole number from {low} to {high}"
+        good = isinstance(value, int | hint) and not isinstance(value, bool) and low <= value <= high
+        kind = "a whole number" if hint is int else "a number"
+        return None if good else f"must be {kind} from {low} to {high}"
     if value is None and type(None) in get_args(hint):
         return None
     return None if isinstance(value, str) and value else "must be a name"
