@@ -1,0 +1,398 @@
+--- One buffer's suggestions: what is shown, what is kept, what is asked for. `update` is called whenever text or cursor
+--- may have changed, before the screen is drawn, and finds out by itself whether they have.
+
+local client = require('foretype.client')
+local events = require('foretype.events')
+local gate = require('foretype.gate')
+local ghost = require('foretype.ghost')
+local place = require('foretype.place')
+local text = require('foretype.text')
+local Pace = require('foretype.pace')
+local Suggestion = require('foretype.suggestion')
+
+local METHOD = 'textDocument/inlineCompletion'
+local INVOKED, AUTOMATIC = 1, 2 -- trigger kinds of the protocol
+local KEPT = 6 -- suggestions, so that backspace brings back what was there
+
+---@class foretype.Request
+---@field id? integer of the protocol
+---@field began number
+---@field anchor integer
+---@field here foretype.Place where it was asked
+---@field kind integer
+---@field step? integer which alternative is wanted, from what is shown
+
+---@class foretype.Session
+---@field buf integer
+---@field config foretype.Config
+---@field pace foretype.Pace
+---@field kept foretype.Suggestion[] the one to be shown first
+---@field choices foretype.Suggestion[] alternatives of one place
+---@field shown? foretype.Suggestion
+---@field running? foretype.Request
+---@field here? foretype.Place as of the last update
+---@field timer uv.uv_timer_t
+local Session = {}
+Session.__index = Session
+
+---@param buf integer
+---@param config foretype.Config
+---@return foretype.Session
+function Session.new(buf, config)
+  return setmetatable({
+    buf = buf,
+    config = config,
+    pace = Pace.new(),
+    kept = {},
+    choices = {},
+    timer = assert(vim.uv.new_timer()),
+  }, Session)
+end
+
+--- Show what holds here, or ask.
+---@param again? boolean also where nothing has changed
+function Session:update(again)
+  local here = place.here(self.buf)
+  local before = self.here
+  if not again and before and place.same(here, before) then
+    return
+  end
+  self.here = here
+  if gate.moment(self.config) then
+    return self:leave()
+  end
+  if before and before.tick ~= here.tick then
+    self.pace:key(vim.uv.now())
+  end
+  if not self:reshow() and self.config.automatic then
+    self:ask(AUTOMATIC)
+  end
+end
+
+--- The person is elsewhere: nothing is shown, nothing is asked for.
+function Session:leave()
+  self:hide('hidden')
+  self:abort()
+end
+
+--- The buffer is gone, or suggestions are off in it.
+function Session:close()
+  self:leave()
+  while #self.kept > 0 do
+    self:_forget(#self.kept)
+  end
+  if not self.timer:is_closing() then
+    self.timer:close()
+  end
+end
+
+--- The suggestion that holds where the cursor is now, whatever `update` knows of.
+---@return foretype.Suggestion?
+---@return string rest
+---@return string replaced
+function Session:fitting()
+  local here = place.here(self.buf)
+  for _, suggestion in ipairs(self.kept) do
+    local rest, replaced = self:_rest(suggestion, here)
+    if rest and rest ~= '' then
+      return suggestion, rest, replaced --[[@as string]]
+    end
+  end
+  return nil, '', ''
+end
+
+--- Paint what holds here. False where nothing does.
+---@return boolean
+function Session:reshow()
+  local suggestion, rest, replaced = self:fitting()
+  if not suggestion then
+    self:hide('hidden')
+    return false
+  end
+  if self.shown and self.shown ~= suggestion then
+    events.gone(self.shown, 'replaced', self.buf)
+  end
+  self.shown = suggestion
+  suggestion.furthest = math.max(suggestion.furthest, #suggestion.text - #rest)
+  local row, column = place.cursor()
+  local count = self:_count(suggestion)
+  ghost.show({ buf = self.buf, row = row, column = column, text = rest, replaced = replaced, count = count })
+  vim.schedule(function()
+    if self.shown == suggestion then
+      events.shown(suggestion)
+    end
+  end)
+  return true
+end
+
+---@param why "dismissed"|"hidden"
+function Session:hide(why)
+  local shown = self.shown
+  if not shown then
+    return
+  end
+  self.shown = nil
+  ghost.hide(self.buf)
+  if vim.api.nvim_get_current_buf() == self.buf and self:_rest(shown, place.here(self.buf)) == '' then
+    shown.furthest = #shown.text
+  end
+  events.gone(shown, why, self.buf)
+end
+
+--- Send away what is shown and all else that would be shown here. False where nothing was.
+---@return boolean
+function Session:dismiss()
+  if not self.shown or not self:fitting() then
+    return false
+  end
+  self:abort()
+  self:hide('dismissed')
+  local here = place.here(self.buf)
+  for index = #self.kept, 1, -1 do
+    if self:_rest(self.kept[index], here) then
+      self:_forget(index)
+    end
+  end
+  return true
+end
+
+--- Ask the server. An automatic request waits for the one that runs, as long as that may still be of use.
+---@param kind integer
+---@param step? integer
+function Session:ask(kind, step)
+  self.timer:stop()
+  local running = self.running
+  if running and kind == AUTOMATIC then
+    local wait = self.pace:patience() - (vim.uv.now() - running.began)
+    if wait > 0 then
+      self.timer:start(
+        math.ceil(wait),
+        0,
+        vim.schedule_wrap(function()
+          self:_ask_again(running)
+        end)
+      )
+      return
+    end
+  end
+  self:abort()
+  if not client.is_attached(self.buf) then
+    return
+  end
+  local here = place.here(self.buf)
+  local anchor = place.set_anchor(self.buf, here)
+  local request = { began = vim.uv.now(), anchor = anchor, here = here, kind = kind, step = step }
+  self.running = request
+  request.id = client.request(self.buf, METHOD, {
+    textDocument = { uri = vim.uri_from_bufnr(self.buf) },
+    position = place.to_protocol(here, client.encoding()),
+    context = { triggerKind = kind },
+  }, function(error, result)
+    self:_answered(request, error, result)
+  end)
+end
+
+--- Cancel what runs.
+function Session:abort()
+  self.timer:stop()
+  local running = self.running
+  self.running = nil
+  if running then
+    place.drop_anchor(self.buf, running.anchor)
+    if running.id then
+      client.cancel(running.id)
+    end
+  end
+end
+
+--- The next alternative, or the one before; they are asked for where there is but one.
+---@param step 1|-1
+function Session:cycle(step)
+  local here, fitting, current = place.here(self.buf), {}, 1
+  for _, choice in ipairs(self.choices) do
+    if self:_rest(choice, here) then
+      fitting[#fitting + 1] = choice
+      current = choice == self.shown and #fitting or current
+    end
+  end
+  if #fitting < 2 then
+    return self:ask(INVOKED, step)
+  end
+  self:_promote(fitting[(current - 1 + step) % #fitting + 1])
+  self:reshow()
+end
+
+--- More of a suggestion, from a server that sends it as it comes.
+---@param id string
+---@param more string
+---@return boolean whether it is one of this buffer
+function Session:grow(id, more)
+  for _, suggestion in ipairs(self.kept) do
+    if suggestion.id == id then
+      suggestion.text = suggestion.text .. text.with_newlines(more, vim.bo[self.buf].fileformat)
+      if more ~= '' and not gate.moment(self.config) then
+        self:reshow()
+      end
+      return true
+    end
+  end
+  return false
+end
+
+--- Take `part` of what is shown, which is put into the buffer here. Returns nothing where it does not hold any more.
+---@param part "all"|"word"|"line"
+function Session:take(part)
+  local suggestion, rest, replaced = self:fitting()
+  if not suggestion then
+    return
+  end
+  local taken = part == 'word' and Suggestion.next_word(rest) or part == 'line' and Suggestion.next_line(rest) or rest
+  local whole = #taken == #rest
+  local reached = #suggestion.text - #rest + #taken
+  place.insert(self.buf, taken, whole and #replaced or 0)
+  suggestion.furthest = reached
+  suggestion.taken = suggestion.taken + text.document_length(taken, vim.bo[self.buf].fileformat)
+  if not whole then
+    events.partly_accepted(suggestion, reached, self.buf)
+    return
+  end
+  self.shown = nil
+  ghost.hide(self.buf)
+  events.accepted(suggestion, self.buf)
+  for index, kept in ipairs(self.kept) do
+    if kept == suggestion then
+      self:_forget(index)
+      break
+    end
+  end
+end
+
+-- private -----------------------------------------------------------------------------------------------------------
+
+function Session:_ask_again(running)
+  if self.running == running and not gate.moment(self.config) then
+    self:abort()
+    if not self:reshow() then
+      self:ask(AUTOMATIC)
+    end
+  end
+end
+
+---@param request foretype.Request
+function Session:_answered(request, error, result)
+  if self.running ~= request then
+    return -- superseded, or the buffer was left
+  end
+  self.running = nil
+  self.timer:stop()
+  local items = not error and result and (result.items or result) or {}
+  self.pace:answered(vim.uv.now() - request.began, #items == 0)
+  if vim.api.nvim_buf_is_valid(self.buf) and vim.api.nvim_get_current_buf() == self.buf then
+    self:_take_items(request, items)
+    local here = place.here(self.buf)
+    local moved = not place.same(here, request.here)
+    if not gate.moment(self.config) and not self:reshow() and moved then
+      self:ask(AUTOMATIC)
+    end
+  end
+  place.drop_anchor(self.buf, request.anchor)
+end
+
+--- Keep what came, in front of what is shown unless it contradicts what the person is typing.
+function Session:_take_items(request, items)
+  local row, column = place.anchor(self.buf, request.anchor)
+  if row ~= request.here.row or column ~= request.here.column then
+    return -- the text around it has moved, and the positions in the answer are those of before
+  end
+  local current, rest = self:fitting()
+  local came = {}
+  for _, item in ipairs(items) do
+    came[#came + 1] = self:_suggestion(request, item)
+  end
+  for index = #came, 1, -1 do
+    local suggestion = came[index]
+    local new = self:_rest(suggestion, place.here(self.buf))
+    local agrees = not current or suggestion.id == current.id or (new and vim.startswith(new, rest))
+    self:_keep(suggestion, (agrees or request.kind == INVOKED) and 1 or 2)
+  end
+  self.choices = #came > 1 and came or {}
+  if request.step and #came > 1 then
+    self:_promote(came[request.step % #came + 1])
+  end
+end
+
+---@return foretype.Suggestion
+function Session:_suggestion(request, item)
+  local start, replaced, head, tail = place.of_item(self.buf, item, request.here, client.encoding())
+  local inserted = type(item.insertText) == 'table' and item.insertText.value or item.insertText
+  return {
+    id = item.command and item.command.arguments and item.command.arguments[1] or '',
+    item = item,
+    text = text.with_newlines(inserted, vim.bo[self.buf].fileformat),
+    head = head,
+    replaced = replaced,
+    tail = tail,
+    anchor = place.set_anchor(self.buf, start),
+    furthest = 0,
+    taken = 0,
+    carried = 0,
+    told = 0,
+    announced = false,
+  }
+end
+
+--- Put a suggestion among the kept ones, in place of the one that has its id.
+function Session:_keep(suggestion, at)
+  local fileformat = vim.bo[self.buf].fileformat
+  for index, old in ipairs(self.kept) do
+    if old.id == suggestion.id then
+      suggestion.carried = old.carried + text.document_length(old.text:sub(1, old.furthest), fileformat) - old.taken
+      suggestion.told, suggestion.announced = old.told, old.announced
+      if self.shown == old then
+        self.shown = suggestion
+      end
+      self:_forget(index)
+      break
+    end
+  end
+  table.insert(self.kept, math.min(at, #self.kept + 1), suggestion)
+  while #self.kept > KEPT do
+    self:_forget(#self.kept)
+  end
+end
+
+function Session:_promote(suggestion)
+  for index, kept in ipairs(self.kept) do
+    if kept == suggestion then
+      table.remove(self.kept, index)
+      table.insert(self.kept, 1, suggestion)
+      return
+    end
+  end
+end
+
+function Session:_forget(index)
+  local suggestion = table.remove(self.kept, index)
+  place.drop_anchor(self.buf, suggestion.anchor)
+end
+
+---@return string? rest
+---@return string? replaced
+function Session:_rest(suggestion, here)
+  local head, typed = place.since(self.buf, suggestion.anchor, here)
+  if not head then
+    return nil
+  end
+  return Suggestion.rest(suggestion, head, typed --[[@as string]], here.behind)
+end
+
+function Session:_count(suggestion)
+  for index, choice in ipairs(self.choices) do
+    if choice == suggestion then
+      return ('%d/%d'):format(index, #self.choices)
+    end
+  end
+  return nil
+end
+
+return Session
