@@ -65,7 +65,7 @@ _Reply = TypeVar("_Reply", Result, Warmed, StatusReply, Goodbye)
 @dataclass(slots=True)
 class _Waiting:
     answer: asyncio.Future[Message]
-    on_delta: Callable[[str], None] | None
+    on_delta: Callable[[Delta], None] | None
 
 
 async def connect(
@@ -179,7 +179,7 @@ class EngineClient:
         *,
         limits: Limits = Limits(),  # noqa: B008 (frozen)
         decoding: Decoding = Decoding(),  # noqa: B008 (frozen)
-        on_delta: Callable[[str], None] | None = None,
+        on_delta: Callable[[Delta], None] | None = None,
         alternatives: int = 1,
         raw: bool = False,
     ) -> Result:
@@ -231,7 +231,7 @@ class EngineClient:
         self,
         request: Complete | Warm | Status | Shutdown,
         expected: type[_Reply],
-        on_delta: Callable[[str], None] | None = None,
+        on_delta: Callable[[Delta], None] | None = None,
     ) -> _Reply:
         waiting = _Waiting(asyncio.get_running_loop().create_future(), on_delta)
         self._send(request)
@@ -281,9 +281,9 @@ class EngineClient:
             case State():
                 self.state = message
                 _call(self._on_state, message)
-            case Delta(id=request, text=text):
+            case Delta(id=request):
                 if request in self._waiting:
-                    _call(self._waiting[request].on_delta, text)
+                    _call(self._waiting[request].on_delta, message)
             case Error(id=0, code=code):
                 logger.warning("the engine could not read a message: %s", code)
             case Result() | Warmed() | Cancelled() | Error() | StatusReply() | Goodbye():

@@ -191,12 +191,12 @@ class ScriptedBackend:
             verified = ending.feed(chunk)
             first = first or time.perf_counter()
             if request.stream and verified:
-                job.reply(Delta(request.id, verified))
+                job.reply(Delta(request.id, verified, rule.token_scores(ending.text)))
             if ending.finished:
                 break
         verified = ending.finish("end-of-text")
         if request.stream and verified:
-            job.reply(Delta(request.id, verified))
+            job.reply(Delta(request.id, verified, rule.token_scores(ending.text)))
         text, finish = ending.text, ending.finished or "end-of-text"
         usage = _usage(job, said, began, first)
         return Result(request.id, text, finish, usage, rule.token_scores(text), rule.others(request))

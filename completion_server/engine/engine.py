@@ -241,7 +241,7 @@ class Engine:
         if text and work.first_text is None:
             work.first_text = self._clock()
         if isinstance(request, Complete) and request.stream and len(text) > work.sent:
-            work.job.reply(Delta(request.id, text[work.sent :]))
+            work.job.reply(Delta(request.id, text[work.sent :], sequence.scores))
             work.sent = len(text)
         if sequence.finish is not None:
             usage = work.usage(self._clock())

@@ -93,6 +93,7 @@ _TABLE: Final[dict[tuple[type[Any], str], Bound]] = {
     (State, "detail"): Bound(0, MAX_LINE),
     (State, "fraction"): Bound(0, 1),
     (Delta, "text"): Bound(0, MAX_SUGGESTION),
+    (Delta, "scores"): _SCORES,
     (TokenScore, "logprob"): Bound(-math.inf, 0),
     (Alternative, "text"): Bound(0, MAX_SUGGESTION),
     (Alternative, "scores"): _SCORES,

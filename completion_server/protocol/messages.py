@@ -166,11 +166,27 @@ class Welcome:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenScore:
+    """How sure the target was of one token: the natural logarithm of its probability, before any temperature.
+
+    Once the token is written the text is `end` code points long. A character that takes several tokens has one score,
+    the sum of theirs. Where token healing is at work, the probability is among the tokens that it allows.
+    """
+
+    end: int
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
 class Delta:
-    """Text that was verified since the last `Delta`; only with `stream`. Append-only, before trimming."""
+    """Text that was verified since the last `Delta`; only with `stream`. Append-only, before trimming.
+
+    `scores` are those of all text so far, as in a `Result`: a front end decides by them whether to show any of it.
+    """
 
     id: int
     text: str
+    scores: tuple[TokenScore, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,18 +214,6 @@ class Usage:
     first_tokens_ms: float = 0.0
     ttft_ms: float = 0.0
     e2e_ms: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class TokenScore:
-    """How sure the target was of one token: the natural logarithm of its probability, before any temperature.
-
-    Once the token is written the text is `end` code points long. A character that takes several tokens has one score,
-    the sum of theirs. Where token healing is at work, the probability is among the tokens that it allows.
-    """
-
-    end: int
-    logprob: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,9 +79,10 @@ async def client(scripted: Scripted, runtime: RuntimePaths) -> AsyncIterator[Eng
 
 
 async def test_suggestion_with_its_deltas(client: EngineClient) -> None:
-    deltas: list[str] = []
+    deltas: list[Delta] = []
     result = await client.complete(context("x = "), on_delta=deltas.append)
-    assert (result.text, deltas) == ("abcd", ["ab", "cd"])
+    assert (result.text, [delta.text for delta in deltas]) == ("abcd", ["ab", "cd"])
+    assert deltas[-1].scores == result.scores
     assert result.usage.prompt_tokens == 4
 
 
@@ -89,7 +90,7 @@ async def test_engine_gets_what_was_asked(scripted: Scripted, runtime: RuntimePa
     backend = await scripted()
     client = await connect(name="test", paths=runtime)
     await client.complete(context(), limits=Limits(3, 1), decoding=Decoding(seed=5))
-    await client.complete(context(), on_delta=lambda _text: None)
+    await client.complete(context(), on_delta=lambda _: None)
     await client.warm(context())
     first, second, third = backend.requests
     assert first == Complete(1, context(), Limits(3, 1), Decoding(seed=5), stream=False)
@@ -336,7 +337,7 @@ async def test_cancel_is_sent_and_the_late_reply_dropped(runtime: RuntimePaths) 
         engine.say(Result(2, "second", "loop", Usage()))
         await engine.hear()
 
-    deltas: list[str] = []
+    deltas: list[Delta] = []
     async with fake_engine(runtime, converse):
         client = await connect(name="test", paths=runtime)
         task = asyncio.create_task(client.complete(context(), on_delta=deltas.append))

@@ -97,10 +97,14 @@ def test_first_rule_that_matches_is_said() -> None:
     assert desk.nothing_more()
 
 
+def certain(text: str, end: int) -> Delta:
+    return Delta(1, text, (TokenScore(end, 0.0),))
+
+
 def test_chunks_are_streamed_if_asked_for() -> None:
     desk = Desk(Rule("abcdefg", chunks=3))
     desk.ask(1, stream=True)
-    assert [desk.reply() for _ in range(3)] == [Delta(1, "ab"), Delta(1, "cd"), Delta(1, "efg")]
+    assert [desk.reply() for _ in range(3)] == [certain("ab", 2), certain("cd", 4), certain("efg", 7)]
     assert isinstance(desk.reply(), Result)
     desk.ask(2)
     assert isinstance(desk.reply(), Result)

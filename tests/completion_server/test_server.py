@@ -34,6 +34,7 @@ from completion_server.protocol import (
     State,
     Status,
     StatusReply,
+    TokenScore,
     Usage,
     Warm,
     Welcome,
@@ -175,8 +176,8 @@ async def test_deltas_then_the_result(scripted: Scripted, raw_client: RawClient)
     client = await raw_client()
     await client.greet()
     client.send(complete(1, stream=True))
-    assert await client.receive() == Delta(1, "ab")
-    assert await client.receive() == Delta(1, "cd")
+    assert await client.receive() == Delta(1, "ab", (TokenScore(2, 0.0),))
+    assert await client.receive() == Delta(1, "cd", (TokenScore(4, 0.0),))
     result = await client.receive()
     assert isinstance(result, Result)
     assert result.text == "abcd"
