@@ -1,31 +1,16 @@
-"""Percentiles, always p50, p95 and p99, never only a mean. Plain arithmetic."""
+"""Percentiles, always p50, p95 and p99, never only a mean; and how sure a ratio is. Plain arithmetic."""
 
-import math
 import random
 from collections.abc import Sequence
 
+from completion_server.numbers.percentiles import percentile, ratio, summary
 
-def percentile(values: Sequence[float], share: float) -> float | None:
-    """The smallest value that at least `share` (0..1) of all are not above (nearest rank); None without values."""
-    if not values:
-        return None
-    return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
+__all__ = ["median", "percentile", "ratio", "ratio_interval", "summary"]
 
 
 def median(values: Sequence[float]) -> float | None:
     """The p50, rounded to a thousandth."""
     return summary(values, (50,))["p50"]
-
-
-def summary(values: Sequence[float], shares: Sequence[int] = (50, 95, 99)) -> dict[str, float | None]:
-    """`{"p50": …, "p95": …, "p99": …}`, rounded to a thousandth."""
-    found = {f"p{share}": percentile(values, share / 100) for share in shares}
-    return {name: None if value is None else round(value, 3) for name, value in found.items()}
-
-
-def ratio(part: float, whole: float) -> float | None:
-    """`part / whole`, None where there is no whole."""
-    return round(part / whole, 4) if whole else None
 
 
 def ratio_interval(pairs: Sequence[tuple[float, float]], seed: int = 0, draws: int = 2_000) -> tuple[float, float]:

@@ -1,0 +1,91 @@
+"""What is kept of one request, one key and one event: numbers and names, never text.
+
+The words are those of docs/numbers.md. A record is a row; its fields are the columns of its table, in order. Knows
+nothing of SQL.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+RequestOutcome = Literal["completed", "client", "superseded", "shutdown", "failed", "refused"]
+"""`client`, `superseded` and `shutdown` are the reasons of a cancelled one."""
+
+EventKind = Literal[
+    "shown",
+    "accepted",
+    "partly-accepted",
+    "typed-through",
+    "dismissed",
+    "replaced",
+    "kept-30s",
+    "kept-2min",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """One request as the engine saw it. `time` is Unix seconds when it ended; token counts as in `protocol.Usage`."""
+
+    time: float
+    client: str
+    pair: str
+    language: str
+    outcome: RequestOutcome
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    computed_tokens: int = 0
+    completion_tokens: int = 0
+    drafted_tokens: int = 0
+    accepted_tokens: int = 0
+    target_passes: int = 0
+    queue_ms: float = 0.0
+    first_tokens_ms: float = 0.0
+    ttft_ms: float = 0.0
+    e2e_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRecord:
+    """One key that an editor asked about, as its language server answered it.
+
+    `outcome` is `completor.Outcome`; `characters` of the answer, 0 for none. `suggestion_ms` runs from the request's
+    arrival (from the key, where the client says when that was) to the answer, `first_tokens_ms` is the engine's share
+    until it had any.
+    """
+
+    time: float
+    editor: str
+    pair: str
+    language: str
+    outcome: str
+    characters: int = 0
+    suggestion_ms: float = 0.0
+    first_tokens_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """What became of a suggestion. `characters` are those that the event is about: shown, taken, typed or kept."""
+
+    time: float
+    editor: str
+    pair: str
+    language: str
+    kind: EventKind
+    characters: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRecord:
+    """How often one drafter was right at one position of a draft (0 is the first), in one request."""
+
+    time: float
+    pair: str
+    language: str
+    drafter: str
+    position: int
+    drafted: int
+    accepted: int
+
+
+Record = RequestRecord | KeyRecord | EventRecord | DraftRecord

@@ -1,0 +1,168 @@
+"""From the rows of the store to the figures that a person reads; the words are those of docs/numbers.md.
+
+Opens the store to read only, so that it can be asked while an engine writes. Knows nothing of how figures are shown.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from completion_server.errors import SettingsError
+from completion_server.numbers.percentiles import ratio, summary
+from completion_server.numbers.schema import create
+
+Group = Literal["language", "pair", "editor", "day"]
+
+FIRST_TOKENS_MS = 80.0  # goodput: the first tokens are there
+SUGGESTION_MS = 150.0  # and all of it
+
+_SUGGESTED = ("engine", "from-cache")  # outcomes of keys that got a suggestion
+_STOPPED = ("client", "superseded")  # outcomes of requests whose work was for nothing
+
+
+def figures(path: Path, *, since: float = 0.0, by: Group | None = None) -> dict[str, Any]:
+    """The figures of all rows from `since` (Unix seconds) on; with `by`, those of each group under its name as well.
+
+    An engine does not know editors: `by="editor"` has what language servers reported. Raises `SettingsError` if there
+    is a file that cannot be read; where there is none, all is zero.
+    """
+    with closing(_connect(path)) as connection:
+        found = _Selection(connection, since).figures()
+        if by is not None:
+            selection = _Selection(connection, since, by)
+            found["groups"] = {name: selection.of(name).figures() for name in selection.names()}
+        return found
+
+
+@dataclass(frozen=True)
+class _Selection:
+    """Rows from `since` on, all or those of one group."""
+
+    connection: sqlite3.Connection
+    since: float
+    by: Group | None = None
+    name: str | None = None
+
+    def of(self, name: str) -> "_Selection":
+        return _Selection(self.connection, self.since, self.by, name)
+
+    def names(self) -> list[str]:
+        found = {row["name"] for table in self._tables for row in self._query(table)}
+        return sorted(found)
+
+    def figures(self) -> dict[str, Any]:
+        found = {**_keys(self._rows("keys")), **_events(self._rows("events"))}
+        if "requests" in self._tables:
+            found.update(_requests(self._rows("requests")))
+            found["drafters"] = _drafters(self._rows("drafts"))
+        return found
+
+    @property
+    def _tables(self) -> tuple[str, ...]:
+        return ("keys", "events") if self.by == "editor" else ("keys", "events", "requests", "drafts")
+
+    def _rows(self, table: str) -> list[sqlite3.Row]:
+        return [row for row in self._query(table) if self.name is None or row["name"] == self.name]
+
+    def _query(self, table: str) -> Iterable[sqlite3.Row]:
+        name = {None: "''", "day": "date(time, 'unixepoch', 'localtime')"}.get(self.by, self.by)
+        return self.connection.execute(f"SELECT *, {name} AS name FROM {table} WHERE time >= ?", (self.since,))  # noqa: S608
+
+
+def _keys(rows: Sequence[sqlite3.Row]) -> dict[str, Any]:
+    suggested = [row for row in rows if row["outcome"] in _SUGGESTED]
+    in_time = sum(
+        row["first_tokens_ms"] <= FIRST_TOKENS_MS and row["suggestion_ms"] <= SUGGESTION_MS for row in suggested
+    )
+    return {
+        "keystrokes": len(rows),
+        "outcomes": _counts(rows),
+        "keystroke_to_suggestion_ms": summary([row["suggestion_ms"] for row in rows if row["outcome"] == "engine"]),
+        "goodput": ratio(in_time, len(suggested)),
+    }
+
+
+def _events(rows: Sequence[sqlite3.Row]) -> dict[str, Any]:
+    count = Counter(row["kind"] for row in rows)
+    characters: Counter[str] = Counter()
+    for row in rows:
+        characters[row["kind"]] += row["characters"]
+    taken = characters["accepted"] + characters["partly-accepted"]
+    return {
+        "shown": count["shown"],
+        "accepted": count["accepted"],
+        "partly_accepted": count["partly-accepted"],
+        "typed_through": count["typed-through"],
+        "dismissed": count["dismissed"],
+        "replaced": count["replaced"],
+        "suggestion_acceptance_rate": ratio(count["accepted"], count["shown"]),
+        "shown_characters": characters["shown"],
+        "accepted_characters": taken,
+        "typed_through_characters": characters["typed-through"],
+        "character_acceptance_rate": ratio(taken, characters["shown"]),
+        "persistence_30s": ratio(characters["kept-30s"], taken),
+        "persistence_2min": ratio(characters["kept-2min"], taken),
+    }
+
+
+def _requests(rows: Sequence[sqlite3.Row]) -> dict[str, Any]:
+    done = [row for row in rows if row["outcome"] == "completed"]
+    stopped = [row for row in rows if row["outcome"] in _STOPPED]
+    cached, computed = _total(done, "cached_tokens"), _total(done, "computed_tokens")
+    drafted, accepted = _total(done, "drafted_tokens"), _total(done, "accepted_tokens")
+    passes = _total(done, "target_passes")
+    return {
+        "requests": _counts(rows),
+        "queue_ms": summary([row["queue_ms"] for row in done]),
+        "ttft_ms": summary([row["ttft_ms"] for row in done]),
+        "e2e_ms": summary([row["e2e_ms"] for row in done]),
+        "cached_token_ratio": ratio(cached, cached + computed),
+        "completion_tokens": _total(done, "completion_tokens"),
+        "drafted_tokens": drafted,
+        "accepted_tokens": accepted,
+        "draft_acceptance_rate": ratio(accepted, drafted),
+        "acceptance_length": round(1 + accepted / passes, 4) if passes else None,
+        "wasted_tokens": _total(stopped, "computed_tokens") + _total(stopped, "completion_tokens"),
+    }
+
+
+def _drafters(rows: Sequence[sqlite3.Row]) -> dict[str, list[dict[str, Any]]]:
+    """By drafter, by position in the draft (from 1)."""
+    drafted: Counter[tuple[str, int]] = Counter()
+    accepted: Counter[tuple[str, int]] = Counter()
+    for row in rows:
+        place = row["drafter"], row["position"]
+        drafted[place] += row["drafted"]
+        accepted[place] += row["accepted"]
+    found: dict[str, list[dict[str, Any]]] = {}
+    for drafter, position in sorted(drafted):
+        tried, right = drafted[drafter, position], accepted[drafter, position]
+        entry = {"position": position + 1, "drafted": tried, "accepted": right, "rate": ratio(right, tried)}
+        found.setdefault(drafter, []).append(entry)
+    return found
+
+
+def _counts(rows: Sequence[sqlite3.Row]) -> dict[str, int]:
+    return dict(sorted(Counter(row["outcome"] for row in rows).items()))
+
+
+def _total(rows: Sequence[sqlite3.Row], field: str) -> int:
+    return sum(row[field] for row in rows)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    try:
+        if path.exists():
+            connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5.0)
+            connection.execute("SELECT time FROM requests LIMIT 1").fetchall()
+        else:
+            connection = sqlite3.connect(":memory:")
+            create(connection)
+    except (OSError, sqlite3.Error) as error:
+        raise SettingsError(f"cannot read the numbers in {path} ({error})") from None
+    connection.row_factory = sqlite3.Row
+    return connection
