@@ -16,7 +16,7 @@ The rules, in the order in which they apply:
 """
 
 from completion_server.brackets import CLOSERS, BracketScanner
-from completion_server.protocol import Complete, FinishReason
+from completion_server.protocol import MAX_NEW_TOKENS, Complete, FinishReason
 from completion_server.repetition import loop_end
 
 _TAB = 4
@@ -201,22 +201,28 @@ class Ending:
 
 
 class RawText:
-    """Takes text as `Ending` does, and lets all of it stand: for measuring what a model says."""
+    """Takes text as `Ending` does; the first `max_lines` lines of it stand as they are: for measuring a model."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_lines: int = MAX_NEW_TOKENS) -> None:
         self.finished: FinishReason | None = None
         self._pieces: list[str] = []
+        self._lines_left = max_lines
 
     @property
     def text(self) -> str:
         return "".join(self._pieces)
 
     def feed(self, text: str) -> str:
-        self._pieces.append(text)
-        return text
+        lines = [] if self.finished else text.split("\n")
+        stands = "\n".join(lines[: self._lines_left])
+        self._pieces.append(stands)
+        if len(lines) > self._lines_left:
+            self.finished = "end-of-line"
+        self._lines_left -= max(0, len(lines) - 1)
+        return stands
 
     def finish(self, reason: FinishReason) -> str:
-        self.finished = reason
+        self.finished = self.finished or reason
         return ""
 
 
@@ -224,7 +230,7 @@ def ending_of(request: Complete) -> Ending | RawText:
     """The rules that hold for the suggestion that `request` asks for."""
     context = request.context
     if request.raw:
-        return RawText()
+        return RawText(request.limits.max_lines)
     return Ending(context.before, context.after, context.language, request.limits.max_lines)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from completion_server.ending import Ending
+from completion_server.ending import Ending, RawText
 
 CURSOR = "⟦|⟧"
 
@@ -204,3 +204,12 @@ class TestWhatIsTakenBackAtTheEnd:
         ending.feed("return w + oth")
         ending.finish("length")
         assert ending.text == "return w + oth"
+
+
+@pytest.mark.parametrize("pieces", [["a\nb\nc"], ["a", "\n", "b", "\nc"], list("a\nb\nc\n")])
+def test_raw_text_stands_as_it_is_up_to_its_limit_of_lines(pieces):
+    raw, whole = RawText(2), RawText()
+    assert "".join(map(raw.feed, pieces)) == raw.text == "a\nb"
+    assert (raw.finished, raw.finish("length"), raw.finished) == ("end-of-line", "", "end-of-line")
+    assert "".join(map(whole.feed, pieces)) == "".join(pieces)
+    assert whole.finished is None

@@ -74,12 +74,14 @@ def test_scores_cover_exactly_the_text_where_tokens_are_healed(make_driver: Make
 
 
 def test_a_raw_request_goes_on_to_the_limit_whatever_it_writes(make_driver: MakeDriver) -> None:
-    limits = Limits(max_tokens=40, max_lines=1)
+    limits, one_line = Limits(max_tokens=40, max_lines=40), Limits(max_tokens=40, max_lines=1)
     decoding = Decoding(healing=False)
     driver = make_driver(plain_text=True)
     raw = driver.ask(CODE, limits=limits, decoding=decoding, raw=True)
     assert (len(raw.text), raw.finish) == (40, "length")
-    assert driver.ask(CODE, limits=limits, decoding=decoding).text == raw.text.partition("\n")[0].rstrip()
+    first = raw.text.partition("\n")[0]
+    assert driver.ask(CODE, limits=one_line, decoding=decoding, raw=True).text == first
+    assert driver.ask(CODE, limits=one_line, decoding=decoding).text == first.rstrip()
 
 
 def test_without_healing_the_prompt_ends_where_the_text_does(make_driver: MakeDriver) -> None:
