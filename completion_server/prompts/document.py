@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from completion_server.prompts.budget import PromptBudget
 from completion_server.prompts.healing import healed_length
-from completion_server.prompts.layout import Layout
+from completion_server.prompts.layout import Header, Layout
 from completion_server.prompts.window import CHARS_PER_TOKEN, Suffix, window_start
 from completion_server.protocol import Context, Snippet
 from completion_server.tokenization import IncrementalEncoder, TextTokenizer
@@ -70,19 +70,25 @@ class DocumentPrompt:
     def _prompt(self, place: "_Place", frozen: list[int], growing: list[int], *, healing: bool) -> Prompt:
         keep = healed_length(growing, self._tokenizer) if healing else len(growing)
         forced = growing[keep:]
-        tokens = self._layout.assemble(place.header, frozen, place.suffix.ids, growing[:keep])
+        tokens = self._layout.assemble(place.others.header, frozen, place.suffix.ids, growing[:keep])
         return Prompt(tokens, self._tokenizer.decode_bytes(forced), forced, place.lookup)
 
     def _new_place(self, context: Context) -> "_Place":
         start = self._start(context.before)
         anchor = max(start, self._anchor(context.before))
         suffix = Suffix.of(context.after, self._budget.suffix_tokens, self._tokenizer)
-        snippets = self._stable_first(context.snippets)
-        header = self._layout.header(snippets, context.path, self._budget.snippet_tokens)
+        others = self._others(context)
+        lookup = others.lookup if self._layout.has_suffix else [*others.lookup, *suffix.ids]
+        return _Place(start, context.before[start:anchor], suffix, others, lookup)
+
+    def _others(self, context: Context) -> "_Others":
+        old = self._place.others if self._place else None
+        snippets = _stable_first(context.snippets, old.snippets if old else ())
+        if old is not None and (old.snippets, old.path, old.language) == (snippets, context.path, context.language):
+            return old
+        header = self._layout.header(snippets, context.path, context.language, self._budget.snippet_tokens)
         lookup = [] if header else self._snippet_ids(snippets)
-        if not self._layout.has_suffix:
-            lookup = lookup + list(suffix.ids)
-        return _Place(start, context.before[start:anchor], suffix, header, lookup, snippets)
+        return _Others(snippets, context.path, context.language, header, lookup)
 
     def _start(self, before: str) -> int:
         """The old window start if the cursor still has enough text before it and not too much, else a new one."""
@@ -99,17 +105,29 @@ class DocumentPrompt:
         reach = self._budget.typed_tokens
         return line if len(before) - line <= reach else len(before) - reach // 2
 
-    def _stable_first(self, snippets: tuple[Snippet, ...]) -> tuple[Snippet, ...]:
-        """Those that were in the last prompt first and in its order, so that they keep their keys and values."""
-        order = {snippet.path: n for n, snippet in enumerate(self._place.snippets)} if self._place else {}
-        return tuple(sorted(snippets, key=lambda snippet: order.get(snippet.path, len(order))))
-
     def _snippet_ids(self, snippets: tuple[Snippet, ...]) -> list[int]:
         ids: list[int] = []
         for snippet in snippets:
             room = self._budget.snippet_tokens - len(ids)
             ids += self._tokenizer.encode(snippet.text[: room * CHARS_PER_TOKEN])[:room]
         return ids
+
+
+def _stable_first(snippets: tuple[Snippet, ...], old: tuple[Snippet, ...]) -> tuple[Snippet, ...]:
+    """Those that were in the last prompt first and in its order, so that they keep their keys and values."""
+    order = {snippet.path: n for n, snippet in enumerate(old)}
+    return tuple(sorted(snippets, key=lambda snippet: order.get(snippet.path, len(order))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """What a prompt has of other files: laid out in `header`, or ids for `lookup` where the layout has no place."""
+
+    snippets: tuple[Snippet, ...]
+    path: str
+    language: str
+    header: Header
+    lookup: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +137,8 @@ class _Place:
     start: int
     prefix: str
     suffix: Suffix
-    header: list[int]
+    others: _Others
     lookup: list[int]
-    snippets: tuple[Snippet, ...]
 
     def followed(self, context: Context) -> "_Place | None":
         """This place where it is now in the text; None if the cursor has left it or its surroundings changed."""

@@ -4,7 +4,7 @@ Ids are not written here: they are read from the tokenizer. Sources: the model c
 families (Qwen2.5-Coder, StarCoder 2, Granite Code, Code Llama, DeepSeek-Coder, CodeGemma, Codestral, Mellum).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from completion_server.tokenization import TextTokenizer
@@ -14,22 +14,41 @@ class Slot(Enum):
     """A place for text in a layout."""
 
     PREFIX = "prefix"  # from the window's start to the anchor
-    TYPED = "typed"  # from the anchor to the cursor; always last, so that the prompt grows at its end
+    TYPED = "typed"  # from the anchor to the cursor; last, so that the prompt grows at its end (but see `unseeded`)
     SUFFIX = "suffix"
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """How a family was shown several files at once. Each begins with a line that holds its path.
+
+    `file` is the control token in front of that line; "" where the line is a comment of the language. `name` is the
+    control token before the repository's name, "" if there is none, and `behind_name` the text after it. `inside`: the
+    edited file's own path is text of its prefix; else it stands before the marker of the prefix.
+    """
+
+    file: str
+    name: str = ""
+    behind_name: str = ""
+    inside: bool = False
+
+    @property
+    def control_tokens(self) -> tuple[str, ...]:
+        return tuple(token for token in (self.name, self.file) if token)
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
     """`parts` is the prompt in order: control tokens and slots.
 
-    `repository` writes other files in front: (token before the repository's name, token before each path), the first
-    "" where there is none. `required` are further tokens that tell the family from one with the same parts, `model` a
-    word in the model's name where no token does.
+    `repository` says how other files are written in front, None if the family was never shown any. `required` are
+    further tokens that tell the family from one with the same parts, `model` a word in the model's name where no token
+    does.
     """
 
     name: str
     parts: tuple[str | Slot, ...]
-    repository: tuple[str, str] | None = None
+    repository: Repository | None = None
     required: tuple[str, ...] = ()
     model: str = ""
 
@@ -40,7 +59,15 @@ class Family:
     @property
     def seeded(self) -> bool:
         """Typed text goes behind the middle marker; else it continues the prefix and both are one text."""
-        return self.parts[-2] is not Slot.PREFIX
+        return self.parts[-1] is Slot.TYPED and self.parts[-2] is not Slot.PREFIX
+
+    def unseeded(self) -> "Family":
+        """This family with all text before the cursor in the prefix: as it was trained, but a key costs the suffix."""
+        if not self.seeded:
+            return self
+        parts = [part for part in self.parts if part is not Slot.TYPED]
+        parts.insert(parts.index(Slot.PREFIX) + 1, Slot.TYPED)
+        return replace(self, parts=tuple(parts))
 
 
 _QWEN_STYLE = ("<|fim_prefix|>", Slot.PREFIX, "<|fim_suffix|>", Slot.SUFFIX, "<|fim_middle|>", Slot.TYPED)
@@ -52,16 +79,27 @@ FAMILIES: tuple[Family, ...] = (  # the first that fits is taken
     Family(
         "mellum",
         ("<fim_suffix>", Slot.SUFFIX, "<fim_prefix>", Slot.PREFIX, "<fim_middle>", Slot.TYPED),
-        repository=("", "<filename>"),
+        repository=Repository("<filename>"),
         model="mellum",
     ),
-    Family("qwen", _QWEN_STYLE, repository=("<|repo_name|>", "<|file_sep|>"), required=("<|fim_pad|>",)),
+    Family(
+        "qwen",
+        _QWEN_STYLE,
+        repository=Repository("<|file_sep|>", name="<|repo_name|>", behind_name="\n"),
+        required=("<|fim_pad|>",),
+    ),
     Family("codegemma", _QWEN_STYLE, required=("<|file_separator|>",)),
-    Family("starcoder2", _STARCODER_STYLE, repository=("<repo_name>", "<file_sep>")),
+    Family(
+        "starcoder2",
+        _STARCODER_STYLE,
+        repository=Repository("<file_sep>", name="<repo_name>", inside=True),
+        required=("<file_sep>",),
+    ),
     Family("granite", _STARCODER_STYLE),
     Family(
         "deepseek",
         ("<｜fim▁begin｜>", Slot.PREFIX, "<｜fim▁hole｜>", Slot.SUFFIX, "<｜fim▁end｜>", Slot.TYPED),
+        repository=Repository(file="", inside=True),
     ),
     Family("codellama", ("▁<PRE>", "▁<SUF>", Slot.SUFFIX, "▁<MID>", Slot.PREFIX, Slot.TYPED)),
     Family("codestral", ("[SUFFIX]", Slot.SUFFIX, "[PREFIX]", Slot.PREFIX, Slot.TYPED)),

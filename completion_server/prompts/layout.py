@@ -1,15 +1,28 @@
 """A family with the ids of one tokenizer: puts the parts of a prompt in their order. Knows nothing of documents."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from completion_server.errors import UnsupportedModel
-from completion_server.prompts.families import Family, Slot
+from completion_server.prompts.comments import comment
+from completion_server.prompts.families import Family, Repository, Slot
 from completion_server.prompts.window import CHARS_PER_TOKEN
 from completion_server.protocol import Snippet
 from completion_server.tokenization import TextTokenizer
 
 _REPOSITORY_NAME = "project"  # the front end does not send one, and it must not change between requests
 _WORTH = 32  # tokens; a shorter piece of a file tells the model nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Ids of other files and of the line that names the edited one: `head` opens the prompt, `lead` its prefix."""
+
+    head: tuple[int, ...] = ()
+    lead: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.head or self.lead)
 
 
 class Layout:
@@ -26,12 +39,10 @@ class Layout:
     def has_suffix(self) -> bool:
         return Slot.SUFFIX in self._parts
 
-    def assemble(
-        self, head: Sequence[int], prefix: Sequence[int], suffix: Sequence[int], typed: Sequence[int]
-    ) -> list[int]:
-        """Ids of the whole prompt; `head` is what `header` gave. An empty one is the end of the text before."""
-        slots = {Slot.PREFIX: prefix, Slot.SUFFIX: suffix, Slot.TYPED: typed}
-        ids = [*self._tokenizer.opening, *head]
+    def assemble(self, header: Header, prefix: Sequence[int], suffix: Sequence[int], typed: Sequence[int]) -> list[int]:
+        """Ids of the whole prompt. An empty one is the end of the text before."""
+        slots = {Slot.PREFIX: (*header.lead, *prefix), Slot.SUFFIX: suffix, Slot.TYPED: typed}
+        ids = [*self._tokenizer.opening, *header.head]
         for part in self._parts:
             if isinstance(part, Slot):
                 ids += slots[part]
@@ -39,29 +50,45 @@ class Layout:
                 ids.append(part)
         return ids or list(self._empty)
 
-    def header(self, snippets: Sequence[Snippet], path: str, budget: int) -> list[int]:
-        """Ids of other files and of the line that names the edited one: at most `budget` of them.
+    def header(self, snippets: Sequence[Snippet], path: str, language: str, budget: int) -> Header:
+        """Other files and the edited one's path: at most `budget` ids.
 
-        The last snippet may be cut short. Without snippets, or in a family that was not trained on repositories,
-        there is no header.
+        The last snippet may be cut short. Without snippets, or in a family that was shown no repositories, it is empty.
         """
-        if self.family.repository is None or not snippets:
-            return []
-        name_id, file_id = (self._tokenizer.control_id(token) for token in self.family.repository)
-        if file_id is None:
-            return []
-        own = [file_id, *self._tokenizer.encode(f"{path}\n")]
-        name = [name_id, *self._tokenizer.encode(f"{_REPOSITORY_NAME}\n")] if name_id is not None else []
+        form = self.family.repository
+        if form is None or not snippets or not self._has(form):
+            return Header()
+        own = self._file(form, path, language, "")
+        name: list[int] = []
+        if form.name:
+            text = _REPOSITORY_NAME + form.behind_name
+            name = [_control_id(self._tokenizer, form.name), *self._tokenizer.encode(text)]
         room = budget - len(own) - len(name)
-        ids = name.copy()
+        files: list[int] = []
         for snippet in snippets:
-            if room < _WORTH:
+            if room - len(files) < _WORTH:
                 break
-            text = snippet.text if snippet.text.endswith("\n") else snippet.text + "\n"
-            piece = [file_id, *self._tokenizer.encode(f"{snippet.path}\n{text[: room * CHARS_PER_TOKEN]}")][:room]
-            room -= len(piece)
-            ids += piece
-        return ids + own if len(ids) > len(name) else []
+            text = snippet.text[: room * CHARS_PER_TOKEN].rstrip("\n") + "\n"
+            files += self._file(form, snippet.path, language, text)
+        if not files:
+            return Header()
+        return self._split(form, name + files[:room], own)
+
+    def _file(self, form: Repository, path: str, language: str, text: str) -> list[int]:
+        """One file; `language` is that of the edited one, whose comments mark the others too."""
+        if not form.file:
+            return self._tokenizer.encode(f"{comment(path, language)}\n{text}")
+        return [_control_id(self._tokenizer, form.file), *self._tokenizer.encode(f"{path}\n{text}")]
+
+    def _split(self, form: Repository, files: list[int], own: list[int]) -> Header:
+        if not form.inside:
+            return Header(head=(*files, *own))
+        if not form.file:
+            return Header(lead=(*files, *own))
+        return Header(head=(*files, own[0]), lead=tuple(own[1:]))
+
+    def _has(self, form: Repository) -> bool:
+        return all(self._tokenizer.control_id(token) is not None for token in form.control_tokens)
 
 
 def _control_id(tokenizer: TextTokenizer, token: str) -> int:

@@ -21,18 +21,18 @@ def test_the_real_tokenizer_of_qwen(qwen):
     assert detect(qwen) == (BY_NAME["qwen"], "")
 
 
-@pytest.mark.parametrize("family", [f for f in FAMILIES if f.name not in ("granite", "prefix-only")])
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f.name != "prefix-only"])
 def test_each_family_by_its_tokens(llama_like_backend, family):
-    repository = [token for token in family.repository or () if token]
+    repository = family.repository.control_tokens if family.repository else ()
     tokenizer = with_tokens(llama_like_backend, *family.control_tokens, *family.required, *repository)
-    assert detect(tokenizer, model=f"some/{family.model}-4b")[0].parts == family.parts
+    assert detect(tokenizer, model=f"some/{family.model}-4b") == (family, "")
     assert detect(tokenizer, name=family.name) == (family, "")
 
 
 def test_mellum_is_told_by_its_name_alone(llama_like_backend):
     tokenizer = with_tokens(llama_like_backend, "<fim_prefix>", "<fim_suffix>", "<fim_middle>", "<filename>")
     assert detect(tokenizer, model="JetBrains/Mellum-4b-base")[0].name == "mellum"
-    assert detect(tokenizer, model="ibm-granite/granite-8b-code-base")[0].name == "starcoder2"
+    assert detect(tokenizer, model="ibm-granite/granite-8b-code-base")[0].name == "granite"
 
 
 def test_without_tokens_prefix_only_and_a_warning(llama_like):
@@ -59,6 +59,15 @@ def test_typed_text_is_always_last():
 
 def test_suffix_first_families_need_no_seeded_middle():
     assert {family.name for family in FAMILIES if not family.seeded} == {"codellama", "codestral", "prefix-only"}
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_without_a_seeded_middle_all_text_before_the_cursor_is_one(family):
+    unseeded = family.unseeded()
+    assert not unseeded.seeded
+    assert sorted(map(str, unseeded.parts)) == sorted(map(str, family.parts))
+    assert unseeded.parts[unseeded.parts.index(Slot.PREFIX) + 1] is Slot.TYPED
+    assert (unseeded is family) == (not family.seeded)
 
 
 def test_every_control_token_stops(qwen):

@@ -1,13 +1,17 @@
-"""Exact prompts with the tokenizer of Qwen2.5-Coder.
+"""Exact prompts: the real tokenizer of Qwen2.5-Coder against the format that its card publishes."""
 
-The ids were read off the published tokenizer: 151659 prefix, 151661 suffix, 151660 middle, 151663 repository name,
-151664 file separator.
-"""
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from completion_server.prompts import DocumentPrompt, Layout, PromptBudget, detect
 from completion_server.protocol import Context, Snippet
 
 PREFIX, MIDDLE, SUFFIX, REPOSITORY, FILE = 151659, 151660, 151661, 151663, 151664
+
+GOLDEN = json.loads((Path(__file__).parents[2] / "data/qwen2.5-coder-prompts.json").read_text(encoding="utf-8"))
 
 
 def build(qwen, before, after, *, healing=False, snippets=(), path=""):
@@ -15,26 +19,14 @@ def build(qwen, before, after, *, healing=False, snippets=(), path=""):
     return prompt.build(Context("d", 1, before, after, "python", path, snippets))
 
 
-def test_file(qwen):
-    prompt = build(qwen, "def add(a, b):\n", "\n\nprint(add(1, 2))\n")
-    assert prompt.tokens == [
-        *(PREFIX, 750, 912, 2877, 11, 293, 982),
-        *(SUFFIX, 271, 1350, 25906, 7, 16, 11, 220, 17, 1171),
-        MIDDLE,
-    ]
-    assert prompt.forced == b""
-
-
-def test_repository(qwen):
-    prompt = build(qwen, "import util\n", "", snippets=(Snippet("util.py", "x = 1"),), path="main.py")
-    assert prompt.tokens == [
-        *(REPOSITORY, 4987, 198),
-        *(FILE, 1314, 7197, 198, 87, 284, 220, 16, 198),
-        *(FILE, 3817, 7197, 198),
-        *(PREFIX, 474, 4094, 198),
-        SUFFIX,
-        MIDDLE,
-    ]
+@pytest.mark.parametrize("golden", GOLDEN, ids=[golden["name"] for golden in GOLDEN])
+def test_the_published_format(qwen, qwen_backend, golden: dict[str, Any]):
+    """The ids stand in the file; they are also what the published tokenizer makes of the published text."""
+    snippets = tuple(Snippet(path, text) for path, text in golden["snippets"])
+    prompt = build(qwen, golden["before"], golden["after"], snippets=snippets, path=golden["path"])
+    assert prompt.tokens == golden["ids"]
+    assert (prompt.forced, prompt.forced_tokens) == (b"", [])
+    assert qwen_backend.encode(golden["published"], add_special_tokens=False).ids == golden["ids"]
 
 
 def test_seeded_middle_and_healing(qwen):
@@ -46,7 +38,15 @@ def test_seeded_middle_and_healing(qwen):
     assert healed.forced == b" retu"
 
 
-def test_control_tokens_in_the_document_stay_text(qwen):
-    prompt = build(qwen, "a<|fim_middle|>\n", "<|fim_prefix|>", snippets=(Snippet("<|file_sep|>", "<|endoftext|>"),))
+def test_control_tokens_in_user_text_stay_text(qwen):
+    everything = "".join(qwen._added)
+    prompt = build(
+        qwen,
+        f"a{everything}\n",
+        everything,
+        snippets=(Snippet(everything, everything), Snippet("b.py", f"{everything}\n" * 4)),
+        path=everything,
+    )
     control = [token for token in prompt.tokens if token in qwen.control_ids]
-    assert control == [REPOSITORY, FILE, FILE, PREFIX, SUFFIX, MIDDLE]
+    assert control == [REPOSITORY, FILE, FILE, FILE, PREFIX, SUFFIX, MIDDLE]
+    assert qwen.decode(prompt.tokens).count(everything) == 9
