@@ -1,0 +1,94 @@
+"""Every record moves exactly the metrics that it should, by amounts worked out by hand."""
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from completion_server.backend import Snapshot
+from completion_server.numbers.metrics import Metrics, SnapshotCollector
+from completion_server.numbers.records import DraftRecord, EventRecord, KeyRecord, Record, RequestRecord
+
+
+def moved(*records: Record) -> dict[str, float]:
+    """Samples that are not zero, as `name{label=value}` without the pair."""
+    metrics = Metrics()
+    for record in records:
+        metrics.add(record)
+    return samples(metrics.registry)
+
+
+def samples(registry: CollectorRegistry) -> dict[str, float]:
+    return {
+        f"{sample.name}{{{','.join(f'{k}={v}' for k, v in sorted(sample.labels.items()) if k != 'pair')}}}": sample.value
+        for family in text_string_to_metric_families(generate_latest(registry).decode())
+        for sample in family.samples
+        if sample.value and not sample.name.endswith(("_created", "_bucket"))
+    }
+
+
+def test_a_finished_request() -> None:
+    record = RequestRecord(
+        0, "lsp", "p", "python", "completed", prompt_tokens=10, cached_tokens=8, computed_tokens=2, completion_tokens=5,
+        drafted_tokens=4, accepted_tokens=3, target_passes=2, queue_ms=1, first_tokens_ms=20, ttft_ms=30, e2e_ms=60,
+    )  # fmt: skip
+    assert moved(record) == {
+        "foretype_requests_total{outcome=completed}": 1,
+        "foretype_prompt_tokens_total{source=cached}": 8,
+        "foretype_prompt_tokens_total{source=computed}": 2,
+        "foretype_generation_tokens_total{}": 5,
+        "foretype_target_passes_total{}": 2,
+        "foretype_request_queue_time_seconds_count{}": 1,
+        "foretype_request_queue_time_seconds_sum{}": pytest.approx(0.001),
+        "foretype_time_to_first_token_seconds_count{}": 1,
+        "foretype_time_to_first_token_seconds_sum{}": pytest.approx(0.03),
+        "foretype_e2e_request_latency_seconds_count{}": 1,
+        "foretype_e2e_request_latency_seconds_sum{}": pytest.approx(0.06),
+        "foretype_inter_token_latency_seconds_count{}": 1,
+        "foretype_inter_token_latency_seconds_sum{}": pytest.approx(0.01),  # 40 ms for four more tokens
+    }
+
+
+def test_a_request_that_was_stopped_wastes_what_it_computed_and_has_no_latency() -> None:
+    found = moved(RequestRecord(0, "lsp", "p", "c", "superseded", computed_tokens=7, completion_tokens=2, e2e_ms=9))
+    assert found["foretype_wasted_tokens_total{}"] == 9
+    assert not any("seconds" in name for name in found)
+
+
+def test_a_failed_request_wastes_nothing() -> None:
+    assert "foretype_wasted_tokens_total{}" not in moved(RequestRecord(0, "l", "p", "c", "failed", computed_tokens=7))
+
+
+def test_drafts_by_drafter_and_position_from_one() -> None:
+    assert moved(DraftRecord(0, "p", "python", "n-gram", 0, drafted=3, accepted=2)) == {
+        "foretype_spec_decode_num_draft_tokens_total{drafter=n-gram,position=1}": 3,
+        "foretype_spec_decode_num_accepted_tokens_total{drafter=n-gram,position=1}": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("suggestion_ms", "first_tokens_ms", "good"), [(150, 80, True), (151, 80, False), (150, 81, False)]
+)
+def test_a_good_key_meets_both_limits(suggestion_ms: float, first_tokens_ms: float, good: bool) -> None:
+    key = KeyRecord(0, "vim", "p", "go", "engine", 4, suggestion_ms, first_tokens_ms)
+    assert ("foretype_good_keystrokes_total{}" in moved(key)) is good
+
+
+def test_a_key_from_the_cache_is_good_and_not_timed() -> None:
+    found = moved(KeyRecord(0, "vim", "p", "go", "from-cache", 4, 1.0))
+    assert found["foretype_good_keystrokes_total{}"] == 1
+    assert "foretype_keystroke_to_suggestion_seconds_count{}" not in found
+
+
+def test_an_event_counts_once_and_by_its_characters() -> None:
+    found = moved(*[EventRecord(0, "vim", "p", "go", "accepted", 12)] * 2)
+    assert sorted(found.values()) == [2, 24]
+
+
+def test_gauges_are_read_at_each_scrape() -> None:
+    now = Snapshot(running=1)
+    registry = CollectorRegistry()
+    registry.register(SnapshotCollector(lambda: now))
+    assert samples(registry)["foretype_num_requests_running{}"] == 1
+    now = Snapshot(running=3, kv_bytes=5)
+    assert samples(registry)["foretype_num_requests_running{}"] == 3
+    assert samples(registry)["foretype_kv_bytes{}"] == 5
