@@ -4,23 +4,47 @@ Models are trained on `\\n` alone, so other line ends are sent as that. Reads at
 and cuts what a client made longer than the protocol allows. The caller has made sure that the document is no secret.
 """
 
-from completion_server.protocol import MAX_AFTER, Context
+from dataclasses import dataclass
+
+from completion_server.protocol import MAX_AFTER, MAX_BEFORE, Context, Snippet
 from completion_server.protocol.bounds import MAX_PATH, NUMBER, TEXT
 from lsp.document import Document
 from lsp.text import Position
 from lsp.window import Window
 
 
-def build_context(document: Document, window: Window, cursor: Position, path: str) -> Context:
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What belongs to a document without being in it: the cells above and below, and pieces of other files.
+
+    `above` ends where the document begins, `below` begins where it ends; line ends are `\\n`.
+    """
+
+    above: str = ""
+    below: str = ""
+    snippets: tuple[Snippet, ...] = ()
+
+
+def build_context(
+    document: Document, window: Window, cursor: Position, path: str, around: Around | None = None
+) -> Context:
     """`path` is the document's path relative to its workspace folder."""
+    around = around or Around()
     text = document.text
+    start, end = window.start(cursor), text.forward(cursor, MAX_AFTER)
+    before, after = plain(text.slice(start, cursor)), plain(text.slice(cursor, end))
+    if start == Position(0, 0) and len(around.above) + len(before) <= MAX_BEFORE:
+        before = around.above + before
+    if end == text.end:
+        after = (after + around.below)[:MAX_AFTER]
     return Context(
         document=document.key,
         version=max(-int(NUMBER.high), min(document.version, int(NUMBER.high))),
-        before=plain(text.slice(window.start(cursor), cursor)),
-        after=plain(text.slice(cursor, text.forward(cursor, MAX_AFTER))),
+        before=before,
+        after=after,
         language=plain(document.language)[: int(TEXT.high)],
         path=plain(path)[-MAX_PATH:],
+        snippets=around.snippets,
     )
 
 

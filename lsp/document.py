@@ -41,8 +41,8 @@ class Document:
 
     @property
     def possible_paths(self) -> tuple[str, str]:
-        """`path`, and the one that a client means which does not encode `#` and `?`, or forgets the empty host."""
-        return self.path, unquote(self.uri.partition(":")[2] or self.uri)
+        """See `possible_paths`."""
+        return possible_paths(self.uri)
 
     def listen(self, listener: Listener) -> None:
         """Call `listener` after every edit, in the order of the edits."""
@@ -80,3 +80,8 @@ def split_uri(uri: str) -> tuple[str, str]:
     if path.startswith("//"):
         path = "/" + path[2:].partition("/")[2]
     return scheme.casefold(), unquote(path)
+
+
+def possible_paths(uri: str) -> tuple[str, str]:
+    """The path of `uri`, and what a client means that does not encode `#` and `?`, or forgets the empty host."""
+    return split_uri(uri)[1], unquote(uri.partition(":")[2] or uri)
