@@ -50,6 +50,7 @@ class Metrics:
         self._characters = counter("suggestion_characters", "The same by characters", "pair", "kind", "language")
 
     def add(self, record: Record) -> None:
+        """Count `record`; a trace is no metric."""
         match record:
             case RequestRecord():
                 self._add_request(record)

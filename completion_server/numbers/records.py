@@ -88,4 +88,15 @@ class DraftRecord:
     accepted: int
 
 
-Record = RequestRecord | KeyRecord | EventRecord | DraftRecord
+@dataclass(frozen=True, slots=True)
+class TraceRecord:
+    """Where the time of one slow request went: `stages` is JSON, `[["queued", 1.5], …]`, in order, milliseconds."""
+
+    time: float
+    pair: str
+    language: str
+    total_ms: float
+    stages: str
+
+
+Record = RequestRecord | KeyRecord | EventRecord | DraftRecord | TraceRecord

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any, get_type_hints
 
 from completion_server.errors import SettingsError
-from completion_server.numbers.records import DraftRecord, EventRecord, KeyRecord, Record, RequestRecord
+from completion_server.numbers.records import DraftRecord, EventRecord, KeyRecord, Record, RequestRecord, TraceRecord
 
 VERSION = 1
 
@@ -17,6 +17,7 @@ TABLES: dict[type[Any], str] = {
     KeyRecord: "keys",
     EventRecord: "events",
     DraftRecord: "drafts",
+    TraceRecord: "traces",
 }
 
 _SQL_TYPES = {float: "REAL", int: "INTEGER"}

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from completion_server.errors import SettingsError
 from completion_server.numbers.percentiles import ratio, summary
-from completion_server.numbers.schema import create
+from completion_server.numbers.reading import reading
 
 Group = Literal["language", "pair", "editor", "day"]
 
@@ -30,7 +29,7 @@ def figures(path: Path, *, since: float = 0.0, by: Group | None = None) -> dict[
     An engine does not know editors: `by="editor"` has what language servers reported. Raises `SettingsError` if there
     is a file that cannot be read; where there is none, all is zero.
     """
-    with closing(_connect(path)) as connection:
+    with closing(reading(path)) as connection:
         found = _Selection(connection, since).figures()
         if by is not None:
             selection = _Selection(connection, since, by)
@@ -152,17 +151,3 @@ def _counts(rows: Sequence[sqlite3.Row]) -> dict[str, int]:
 
 def _total(rows: Sequence[sqlite3.Row], field: str) -> int:
     return sum(row[field] for row in rows)
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    try:
-        if path.exists():
-            connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5.0)
-            connection.execute("SELECT time FROM requests LIMIT 1").fetchall()
-        else:
-            connection = sqlite3.connect(":memory:")
-            create(connection)
-    except (OSError, sqlite3.Error) as error:
-        raise SettingsError(f"cannot read the numbers in {path} ({error})") from None
-    connection.row_factory = sqlite3.Row
-    return connection

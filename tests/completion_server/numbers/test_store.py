@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from completion_server.errors import SettingsError
-from completion_server.numbers.records import DraftRecord, EventRecord, KeyRecord, RequestRecord
+from completion_server.numbers.records import DraftRecord, EventRecord, KeyRecord, RequestRecord, TraceRecord
 from completion_server.numbers.schema import TABLES, VERSION
 from completion_server.numbers.store import DAY_S, Store
 
@@ -21,6 +21,7 @@ RECORDS = (
     KeyRecord(1e9, "Neovim", "embedded", "python", "engine", characters=4),
     EventRecord(1e9, "Neovim", "embedded", "python", "shown", characters=4),
     DraftRecord(1e9, "embedded", "python", "n-gram", position=0, drafted=2, accepted=1),
+    TraceRecord(1e9, "embedded", "python", 200.0, '[["queued", 200.0]]'),
 )
 FOREVER = 1e6  # days
 

@@ -1,0 +1,1 @@
+"""The local page with numbers so far: `foretype dashboard`."""
