@@ -64,13 +64,17 @@ class ModelRef:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A target and what drafts for it. `draft` is None where no model drafts; `layout` is "auto" or a prompt family."""
+    """A target and what drafts for it. `draft` is None where no model drafts; `layout` is "auto" or a prompt family.
+
+    `seeded`: what is typed goes behind the middle marker of a layout that has one.
+    """
 
     name: str
     target: ModelRef
     draft: ModelRef | None = None
     drafters: tuple[str, ...] = ("tail", N_GRAM)
     layout: str = "auto"
+    seeded: bool = True
     healing: bool = True
 
     @property
@@ -155,7 +159,7 @@ def _parse_pair(entry: Mapping[str, Any], source: str, base: Path) -> Pair:
     if not name:
         raise SettingsError(f"{source}: name must not be empty")
     where = f"{source}, pair {name!r}"
-    _only(entry, ("name", "target", "draft", "drafters", "layout", "healing"), where)
+    _only(entry, ("name", "target", "draft", "drafters", "layout", "seeded", "healing"), where)
     target = _typed(entry, "target", str, where)
     draft = _typed(entry, "draft", str, where, N_GRAM)
     try:
@@ -166,6 +170,7 @@ def _parse_pair(entry: Mapping[str, Any], source: str, base: Path) -> Pair:
         pair,
         drafters=_parse_drafters(entry, pair, where),
         layout=_typed(entry, "layout", str, where, pair.layout),
+        seeded=_typed(entry, "seeded", bool, where, pair.seeded),
         healing=_typed(entry, "healing", bool, where, pair.healing),
     )
 

@@ -114,7 +114,7 @@ def assemble(
         if draft.output_ids is not None:
             vocabulary.check(draft.output_ids, target.tokenizer.real_size)
         draft_parts = DraftModelParts(str(pair.draft), draft.decoder, draft_memory, vocab, draft.output_ids)
-    layout = Layout(family, text)
+    layout = Layout(family if pair.seeded else family.unseeded(), text)
     progress("measuring passes", 0.85)
     costs = measure(target.decoder, memory, draft_parts)
     return LoadedPair(

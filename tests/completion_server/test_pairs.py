@@ -84,6 +84,7 @@ def test_a_users_file_adds_and_replaces() -> None:
         draft = "./models/draft"
         drafters = ["model", "n-gram"]
         layout = "qwen"
+        seeded = false
         healing = false
 
         [[pair]]
@@ -96,7 +97,9 @@ def test_a_users_file_adds_and_replaces() -> None:
     mine = pairs["mine"]
     assert mine.target == ModelRef("gguf", str(path.parent / "models/target.gguf"))
     assert mine.draft == ModelRef("folder", str(path.parent / "models/draft"))
-    assert (mine.drafters, mine.layout, mine.healing) == (("model", "n-gram"), "qwen", False)
+    assert (mine.drafters, mine.layout) == (("model", "n-gram"), "qwen")
+    assert (mine.seeded, mine.healing) == (False, False)
+    assert (pairs["qwen-7b-0.5b"].seeded, pairs["qwen-7b-0.5b"].healing) == (True, True)
     assert pairs["embedded"].target == ModelRef("hub", "org/other")
     assert len(pairs) == 9
 

@@ -22,6 +22,7 @@ from completion_server.errors import (
 from completion_server.models import loader
 from completion_server.models.loader import TokenizerFiles
 from completion_server.models.tiny import tiny_model, tiny_tokenizer
+from completion_server.pairs import user_pairs_file
 from completion_server.settings import EngineSettings, MemoryBudget
 
 SETTINGS: dict[str, Any] = {"device": "cpu", "dtype": "float64", "context_tokens": 512, "slots": 2}
@@ -50,6 +51,16 @@ def test_a_folder_with_a_draft_of_another_padded_width(tmp_path: Path) -> None:
     assert engine.snapshot().completed == 0
     assert [done for _, done in steps] == sorted(done for _, done in steps)
     assert "float64" in engine.description
+
+
+@pytest.mark.parametrize("seeded", [True, False])
+def test_the_seeded_middle_is_a_setting_of_the_pair(tmp_path: Path, seeded: bool) -> None:
+    target = save(tmp_path / "target", tiny_tokenizer(fim=True))
+    file = user_pairs_file()
+    file.parent.mkdir(parents=True)
+    file.write_text(f'[[pair]]\nname = "mine"\ntarget = "{target}"\nseeded = {str(seeded).lower()}\n')
+    family = load_engine(EngineSettings(pair="mine", **SETTINGS)).pair.layout.family
+    assert (family.name, family.seeded) == ("qwen", seeded)
 
 
 def test_a_draft_with_another_tokenizer_is_refused_in_one_line(tmp_path: Path) -> None:
