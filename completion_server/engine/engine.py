@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from torch import Tensor
 
 from completion_server.backend import Snapshot
+from completion_server.engine import report
+from completion_server.engine.choices import Choices, LastReply
 from completion_server.engine.continuation import Continuations, Reach
 from completion_server.engine.documents import Documents
 from completion_server.engine.job import Job
@@ -29,7 +31,7 @@ from completion_server.engine.scheduler import Scheduler
 from completion_server.engine.work import Work
 from completion_server.errors import ForetypeError, type_and_place
 from completion_server.models.decoder import Feed
-from completion_server.protocol import Cancelled, Complete, Delta, EngineMessage, Error, Result, Warmed
+from completion_server.protocol import Cancelled, Complete, Delta, Error, Result, Warmed
 
 log = logging.getLogger(__name__)
 
@@ -58,14 +60,17 @@ class Engine:
         self._continuations = Continuations(pair, reach)
         self._idle_since = clock()
         self._work: dict[int, Work] = {}
-        self._completed = self._cancelled = self._failed = self._wasted_tokens = 0
+        self._branches = 0  # ever; their keys are negative
+        self._tally = report.Tally()
 
     # -- what the thread around it calls ---------------------------------------------------------------------------
 
     def add(self, job: Job) -> None:
         """Take on a job; it is answered by some later `step`."""
         self._continuations.forget(*job.document)
-        self._work[job.key] = Work(job)
+        request = job.request
+        choices = Choices(job, request) if isinstance(request, Complete) and request.alternatives > 1 else None
+        self._work[job.key] = Work(job, choices)
         self._scheduler.add(job.key, job.client, job.background)
 
     @property
@@ -110,46 +115,19 @@ class Engine:
     @property
     def description(self) -> str:
         """One line for a person: what computes, where, and how fast."""
-        pair, costs = self.pair, self.pair.costs
-        draft = pair.draft.name if pair.draft else "no draft model"
-        return (
-            f"{pair.target_name} with {draft}, {', '.join(pair.drafters)} on {pair.target.device.type} "
-            f"({pair.target.arithmetic}); a pass takes {costs.target(1):.0f} ms at width 1, "
-            f"{costs.target(8):.0f} ms at 8"
-        )
+        return report.description(self.pair)
 
     def snapshot(self) -> Snapshot:
         """Counters and facts; read from another thread they may be one step old."""
-        pair = self.pair
-        draft_bytes = pair.draft.allocated_bytes if pair.draft else 0
-        running = sum(1 for work in list(self._work.values()) if work.sequence is not None)
-        return Snapshot(
-            device=str(pair.target.device),
-            dtype=pair.target.arithmetic,
-            target=pair.target_name,
-            draft=pair.draft.name if pair.draft else None,
-            drafters=pair.drafters,
-            running=running,
-            queued=len(self._work) - running,
-            slots_used=pair.slots.used,
-            slots_total=len(pair.slots.slots),
-            kv_bytes=pair.memory.allocated_bytes + draft_bytes,
-            kv_budget_bytes=pair.kv_budget_bytes,
-            completed=self._completed,
-            cancelled=self._cancelled,
-            failed=self._failed,
-            wasted_tokens=self._wasted_tokens,
-            notes=pair.notes,
-        )
+        return report.snapshot(self.pair, list(self._work.values()), self._tally)
 
     # -- one step --------------------------------------------------------------------------------------------------
 
     def _sweep(self) -> bool:
-        cancelled = [work for work in self._work.values() if work.job.cancelled is not None]
+        cancelled = [work for work in self._work.values() if work.cancelled is not None]
         for work in cancelled:
-            reason = work.job.cancelled or "client"
-            self._cancelled += 1
-            self._wasted_tokens += work.sequence.fed_tokens if work.sequence else 0
+            reason = work.cancelled or "client"
+            self._tally.wasted_tokens += work.sequence.fed_tokens if work.sequence else 0
             self._end(work, Cancelled(work.job.request.id, reason, work.usage(self._clock())))
         return bool(cancelled)
 
@@ -174,7 +152,7 @@ class Engine:
             else:
                 work.began = self._clock()
                 work.document = self._documents.get(work.job.client, work.job.request.context.document)
-                work.sequence = self._opening.sequence(work.job, work.document)
+                work.sequence = self._opening.sequence(work.job, work.document, work.prompt)
         except Exception as error:  # one request's trouble is not the others'
             self._fail(work, error)
             return False
@@ -195,7 +173,7 @@ class Engine:
             if feed is not None:
                 rows.append((work, feed))
                 drafted += max(0, feed.logits - 1)
-        rows = [(work, feed) for work, feed in rows if work.job.cancelled is None]  # drafting took passes of its own
+        rows = [(work, feed) for work, feed in rows if work.cancelled is None]  # drafting took passes of its own
         for work, logits in self._forward(rows):
             try:
                 self._take(work, logits)
@@ -203,10 +181,10 @@ class Engine:
                 self._fail(work, error)
         for work in works:
             if work.sequence is not None and work.sequence.warmed:
-                self._complete(work, Warmed(work.job.request.id, work.usage(self._clock())))
+                self._end(work, Warmed(work.job.request.id, work.usage(self._clock())))
 
     def _feed(self, work: Work, others: int, room: int) -> Feed | None:
-        if work.sequence is None or work.job.cancelled is not None:
+        if work.sequence is None or work.cancelled is not None:
             return None
         return work.sequence.feed(others, room)
 
@@ -225,7 +203,7 @@ class Engine:
             yield from zip((work for work, _ in rows), every, strict=True)
             return
         for row in rows:
-            if row[0].job.cancelled is None:
+            if row[0].cancelled is None:
                 yield from self._forward([row])
 
     def _take(self, work: Work, logits: Tensor) -> None:
@@ -237,6 +215,7 @@ class Engine:
             return
         if work.first_tokens is None:
             work.first_tokens = self._clock()
+            self._branch_out(work)
         text = sequence.text
         if text and work.first_text is None:
             work.first_text = self._clock()
@@ -245,7 +224,7 @@ class Engine:
             work.sent = len(text)
         if sequence.finish is not None:
             usage = work.usage(self._clock())
-            self._complete(work, Result(request.id, text, sequence.finish, usage, sequence.scores))
+            self._end(work, Result(request.id, text, sequence.finish, usage, sequence.scores))
 
     def _continue(self) -> bool:
         if self.rest_s != 0:
@@ -255,13 +234,8 @@ class Engine:
 
     # -- the end of a job ------------------------------------------------------------------------------------------
 
-    def _complete(self, work: Work, message: Result | Warmed) -> None:
-        self._completed += 1
-        self._end(work, message)
-
     def _fail(self, work: Work, error: Exception) -> None:
         """Answer with the error. What is logged of an unforeseen one is its type and place, never its text."""
-        self._failed += 1
         if isinstance(error, ForetypeError):
             message = Error(work.job.request.id, error.code, str(error))
         else:
@@ -271,19 +245,46 @@ class Engine:
             )
         self._end(work, message)
 
-    def _end(self, work: Work, message: EngineMessage) -> None:
+    def _end(self, work: Work, message: LastReply) -> None:
         """Answer, then park the slot: what its rows record is valid, whatever happened."""
-        self._scheduler.remove(work.job.key)
         del self._work[work.job.key]
-        work.job.finish(message)
+        self._scheduler.remove(work.job.key, heir=next(iter(self._beside(work)), None))
+        if work.choices is None:
+            self._answer(work.job, message)
+        elif (reply := work.choices.take(work.branch, message)) is not None:
+            self._answer(work.choices.job, reply)
         sequence = work.sequence
-        if sequence is not None and work.document is not None and sequence.generation is not None:
+        if work.branch is None and work.document and sequence is not None and sequence.generation is not None:
             work.document.remember(list(sequence.tokens))
             if isinstance(message, Result):
                 self._continuations.offer(work.job.document, work.document, sequence)
         self._park(work)
+        self._branch_out(work)
+
+    def _answer(self, job: Job, reply: LastReply) -> None:
+        self._tally.count(reply)
+        job.finish(reply)
+
+    def _branch_out(self, work: Work) -> None:
+        """Start what its request wants beside it. The prompt is computed: a branch takes a copy of it or its slot."""
+        prompt = work.prompt or (work.sequence.prompt if work.sequence else None)
+        if work.choices is None or prompt is None:
+            return
+        for number, request in work.choices.due():
+            self._branches += 1
+            job = Job(-self._branches, work.job.client, request, work.job.received, lambda _: None, lambda _: True)
+            self._scheduler.add(job.key, job.client, extra=bool(self._beside(work)))
+            self._work[job.key] = Work(job, work.choices, number, prompt)
+
+    def _beside(self, work: Work) -> list[int]:
+        """The keys of what is at work for the same request, `work` itself included where it is."""
+        if work.choices is None:
+            return []
+        return [key for key, other in self._work.items() if other.choices is work.choices]
 
     def _park(self, work: Work) -> None:
         slot = work.sequence.leave() if work.sequence else None
         if slot is not None:
             self.pair.slots.release(slot)
+            if work.prompt is not None:
+                self.pair.slots.drop_copy(slot, work.prompt.tokens)

@@ -27,14 +27,20 @@ class Opening:
         self._pair = pair
         self._chunk = chunk
 
-    def sequence(self, job: Job, document: DocumentState) -> Sequence:
-        """A sequence for `job`, on a free slot; check that there is one. Raises RequestError for absurd sampling."""
+    def sequence(self, job: Job, document: DocumentState, prompt: Prompt | None = None) -> Sequence:
+        """A sequence for `job`, on a free slot; check that there is one. Raises RequestError for absurd sampling.
+
+        A branch comes with the `prompt` that it shares. No model drafts for it: behind drafts that are no draws a
+        sampled text depends on its seed alone.
+        """
         pair, context = self._pair, job.request.context
         sampling = _sampling(job.request.decoding) if isinstance(job.request, Complete) else Sampling()
-        prompt = document.build(context, healing=_healing(job))
+        draft = pair.draft if prompt is None else None
+        if prompt is None:
+            prompt = document.build(context, healing=_healing(job))
         lease = self._lease(job.key, prompt.tokens)
         try:
-            draft_row = pair.draft.row(lease.slot) if pair.draft else None
+            draft_row = draft.row(lease.slot) if draft else None
             generation = self._generation(job, prompt, document, draft_row, sampling)
             text = StreamDecoder(pair.text, skip=len(prompt.forced))
             return Sequence(prompt, lease, draft_row, generation, text, _ending(job), chunk=self._chunk)

@@ -4,6 +4,7 @@
 Beside them goes at most one chunk's worth of the prompts that are still long, and that not in every pass: a chunk costs
 about as much as `SPACING` narrow passes, so whoever types and whoever opened a cold file get half of the time each, and
 a suggestion that takes a few passes waits for one chunk at most. Warm-ups run when no request has anything to compute.
+What a request wants beside its first suggestion (*extra* rows) comes behind the first of everybody.
 
 *Turns* are the clients': the one that was served longest ago comes first, whatever it has waiting, and of its requests
 the newest, since an older one is for a document that is not being typed in.
@@ -14,7 +15,7 @@ it were alone. Knows nothing of tokens, models or time.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SPACING = 4  # narrow passes between two that carry a chunk
 
@@ -27,6 +28,7 @@ class Entry:
     client: int
     background: bool
     arrival: int
+    extra: bool = False
 
 
 @dataclass(slots=True)
@@ -51,19 +53,27 @@ class Scheduler:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def add(self, key: int, client: int, background: bool = False) -> None:
-        """Enter request `key` of `client`; `background` for warm-ups. Raises ValueError if it is there already."""
+    def add(self, key: int, client: int, background: bool = False, extra: bool = False) -> None:
+        """Enter request `key` of `client`; `background` for warm-ups, `extra` for a further row of a request.
+
+        Raises ValueError if it is there already.
+        """
         if key in self._entries:
             raise ValueError(f"request {key} is scheduled already")
         self._arrivals += 1
-        self._entries[key] = Entry(key, client, background, self._arrivals)
+        self._entries[key] = Entry(key, client, background, self._arrivals, extra)
         if client not in self._clients:  # behind those that wait: coming and going must not win turns
             self._turn += 1
             self._clients[client] = Turns(self._turn, self._turn)
 
-    def remove(self, key: int) -> None:
-        """The request has nothing left to compute. Unknown keys are ignored."""
+    def remove(self, key: int, heir: int | None = None) -> None:
+        """The request has nothing left to compute. Unknown keys are ignored.
+
+        `heir` is an extra row of the same request: where `key` was the one that is not extra, it is that from now on.
+        """
         entry = self._entries.pop(key, None)
+        if entry and heir is not None and not entry.extra:
+            self._entries[heir] = replace(self._entries[heir], extra=False)
         if entry and all(other.client != entry.client for other in self._entries.values()):
             del self._clients[entry.client]
 
@@ -77,7 +87,9 @@ class Scheduler:
         if not requests:
             return self._served(self._within_chunk(self._turns(pending, wide=True), pending), wide=True)
         narrow = {key: left for key, left in requests.items() if left <= self._chunk // 4}
-        rows = self._served(self._within_chunk(self._turns(narrow, wide=False), narrow), wide=False)
+        firsts = [key for key in narrow if not self._entries[key].extra]
+        in_turn = [*self._turns(firsts, wide=False), *self._turns(narrow.keys() - set(firsts), wide=False)]
+        rows = self._served(self._within_chunk(in_turn, narrow), wide=False)
         long = requests.keys() - narrow.keys()
         if long and (not rows or self._since_chunk >= SPACING):
             self._since_chunk = 0
@@ -96,14 +108,14 @@ class Scheduler:
         oldest: dict[int, int] = {}
         for entry in entries:
             oldest.setdefault(entry.client, entry.arrival)
-        entries.sort(key=lambda e: (e.background, held[e.client], oldest[e.client], -e.arrival))
+        entries.sort(key=lambda e: (e.background, e.extra, held[e.client], oldest[e.client], -e.arrival))
         return [entry.key for entry in entries]
 
     def gives_way(self, key: int, seated: Collection[int]) -> int | None:
         """Which of `seated` leaves its slot to request `key` where all are taken; None: it waits.
 
-        A warm-up does, to any request; otherwise the oldest of the client that holds at least two slots more, or an
-        older one of the same client. So a slot never goes back and forth.
+        A warm-up does, to any request, and an extra row to any that is not; otherwise the oldest of the client that
+        holds at least two slots more, or an older one of the same client. So a slot never goes back and forth.
         """
         entry = self._entries[key]
         if entry.background:
@@ -111,16 +123,18 @@ class Scheduler:
         others = sorted((self._entries[other] for other in seated), key=lambda other: other.arrival)
         held = self._held(seated)
         most = max(held.values(), default=0)
-        for other in others:
-            if other.background:
-                return other.key
+        lesser = [other for other in others if other.background] + [other for other in others if other.extra]
+        if entry.extra:
+            lesser = [other for other in lesser if other.background]
+        if lesser or entry.extra:
+            return lesser[0].key if lesser else None
         for other in others:
             if held[other.client] == most >= held[entry.client] + 2:
                 return other.key
         return next((o.key for o in others if o.client == entry.client and o.arrival < entry.arrival), None)
 
     def _held(self, seated: Iterable[int]) -> Counter[int]:
-        return Counter(self._entries[key].client for key in seated)
+        return Counter(self._entries[key].client for key in seated if not self._entries[key].extra)
 
     def _turns(self, keys: Iterable[int], *, wide: bool) -> Iterator[int]:
         """`keys` in the order of turns, as if each were served when it is taken."""

@@ -14,7 +14,8 @@ class Scores:
     def add(self, text: str, logprob: float, *, waits: bool) -> None:
         """A token was committed that completes `text`; `waits`: it ends within a character.
 
-        One that gives no text and leaves nothing waiting lies before the cursor, where token healing had it repeated.
+        One that gives no text and leaves nothing waiting does not count: token healing had it repeat what stands before
+        the cursor.
         """
         if text:
             self._length += len(text)

@@ -151,9 +151,7 @@ class Sequence:
             text = self._text.feed([token])
             self._scores.add(text, logprob, waits=self._text.waits)
             self._ending.feed(text)
-        if self._text.broken:
-            self._ending.finish("end-of-text")
-        elif committed.finished is not None:
+        if committed.finished is not None:
             self._ending.finish(_FINISH[committed.finished])
         self.finish = self._ending.finished
 

@@ -1,24 +1,37 @@
-"""A job that the engine has taken on: the job, its sequence once it has one, and the times for its `Usage`."""
+"""A job that the engine has taken on: the job, its sequence once it has one, and the times for its `Usage`.
+
+Where alternatives are asked for each branch is a `Work` too, with a job that only the engine knows.
+"""
 
 from dataclasses import dataclass, replace
 
+from completion_server.engine.choices import Choices
 from completion_server.engine.documents import DocumentState
-from completion_server.engine.job import Job
+from completion_server.engine.job import CancelReason, Job
 from completion_server.engine.sequence import Sequence
+from completion_server.prompts import Prompt
 from completion_server.protocol import Usage
 
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """Times are `time.perf_counter()` seconds."""
+    """Times are `time.perf_counter()` seconds. `branch` is None for the suggestion itself, `prompt` is a branch's."""
 
     job: Job
+    choices: Choices | None = None
+    branch: int | None = None
+    prompt: Prompt | None = None
     sequence: Sequence | None = None
     document: DocumentState | None = None
     began: float | None = None
     first_tokens: float | None = None
     first_text: float | None = None
     sent: int = 0  # characters that went out as Delta
+
+    @property
+    def cancelled(self) -> CancelReason | None:
+        """Why it is to stop before its next pass."""
+        return self.job.cancelled if self.choices is None else self.choices.cancelled
 
     @property
     def seated(self) -> bool:

@@ -103,6 +103,13 @@ class SlotTable:
         """Park the slot; what its rows hold stays valid for the next request."""
         slot.owner = None
 
+    def drop_copy(self, slot: Slot, tokens: Sequence[int]) -> None:
+        """Empty the parked `slot` where another holds all of `tokens` but the last: it is the next to be filled."""
+        shared = len(tokens) - 1
+        if any(other is not slot and common_prefix(other.target.tokens, tokens) >= shared for other in self.slots):
+            slot.target.rollback(0)
+            slot.draft.rollback(0)
+
     def clear(self) -> None:
         """Forget everything in parked slots."""
         for slot in self.slots:

@@ -9,16 +9,15 @@ from completion_server.tokenization.text import TextTokenizer
 class StreamDecoder:
     """Decodes the tokens of one suggestion.
 
-    A character of which only a part comes is never given out. `skip` bytes at the beginning are dropped: those that
-    token healing took off the prompt and the model gave back. `broken` is set at bytes that can be no UTF-8; they and
-    all behind them give no text.
+    A character of which only a part comes is never given out, and bytes that can be no UTF-8 are left out: a
+    replacement character is nothing that somebody wants in their file. `skip` bytes at the beginning are dropped: those
+    that token healing took off the prompt and the model gave back.
     """
 
     def __init__(self, tokenizer: TextTokenizer, *, skip: int = 0) -> None:
-        self.broken = False
         self._tokenizer = tokenizer
         self._skip = skip
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="ignore")
 
     @property
     def waits(self) -> bool:
@@ -30,12 +29,4 @@ class StreamDecoder:
         data = self._tokenizer.decode_bytes(ids)
         dropped = min(self._skip, len(data))
         self._skip -= dropped
-        if self.broken:
-            return ""
-        held = self._decoder.getstate()[0]
-        try:
-            return self._decoder.decode(data[dropped:])
-        except UnicodeDecodeError as error:
-            self.broken = True
-            self._decoder.reset()
-            return (held + data[dropped:])[: error.start].decode()
+        return self._decoder.decode(data[dropped:])

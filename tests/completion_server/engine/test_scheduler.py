@@ -182,3 +182,33 @@ def test_slots_settle(slots: int, clients: list[int]) -> None:
     held = Counter(clients[key] for key in seated)
     waiting = {clients[key] for key in range(len(clients)) if key not in seated}
     assert all(held[client] >= max(held.values()) - 1 for client in waiting)
+
+
+def test_extra_rows_come_behind_the_first_of_everybody() -> None:
+    made = scheduler((1, ADA))
+    made.add(2, ADA, extra=True)
+    made.add(3, BOB)
+    assert made.rows({1: 2, 2: 2, 3: 2}) == [1, 3, 2]
+    made.add(4, BOB)
+    assert sorted(made.rows(dict.fromkeys(range(1, 5), 2))[:3]) == [1, 3, 4]
+    assert made.waiting(seated=[1]) == [4, 3, 2]
+
+
+def test_an_extra_row_gives_its_slot_to_any_first_one_and_takes_none_from_a_request() -> None:
+    made = scheduler((1, ADA), warm_ups=((4, CLEO),))
+    made.add(2, ADA, extra=True)
+    made.add(3, BOB)
+    assert made.gives_way(3, seated=[1, 2]) == 2
+    assert made.gives_way(3, seated=[1, 2, 4]) == 4
+    assert made.gives_way(2, seated=[1, 3]) is None
+    assert made.gives_way(2, seated=[1, 4]) == 4
+
+
+def test_an_extra_row_inherits_the_place_of_the_first() -> None:
+    made = scheduler((1, ADA), (2, BOB))
+    made.add(3, ADA, extra=True)
+    made.add(4, ADA, extra=True)
+    made.remove(3, heir=4)  # an extra one has nothing to leave
+    assert made.gives_way(2, seated=[1, 4]) == 4
+    made.remove(1, heir=4)
+    assert made.gives_way(2, seated=[4]) is None

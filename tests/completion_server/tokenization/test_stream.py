@@ -39,17 +39,14 @@ def test_a_character_that_is_never_finished_gives_nothing(llama_like, cut):
     text = "".join(decoder.feed([byte[bytes([value])]]) for value in data)
     assert text == data.decode(errors="ignore")
     assert decoder.waits == (text.encode() != data)
-    assert not decoder.broken
 
 
-@pytest.mark.parametrize("bad", [b"\xff", b"\xc3a", b"\xe6\xbca", b"\x80", b"\xed\xa0\x80"])
+@pytest.mark.parametrize("bad", [b"\xff", b"\xc3", b"\xe6\xbc", b"\x80", b"\xed\xa0\x80"])
 @pytest.mark.parametrize("together", [True, False])
-def test_text_ends_before_bytes_that_are_none(llama_like, bad, together):
+def test_bytes_that_are_no_text_are_left_out(llama_like, bad, together):
     byte = {llama_like.token_bytes(i): i for i in range(llama_like.real_size)}
-    ids = [byte[b"o"], byte[b"k"], *(byte[bytes([value])] for value in bad), byte[b"x"]]
+    ids = [byte[bytes([value])] for value in b"o" + bad + b"k"]
     decoder = StreamDecoder(llama_like)
     pieces = [ids] if together else [[i] for i in ids]
     assert "".join(map(decoder.feed, pieces)) == "ok"
-    assert decoder.broken
     assert not decoder.waits
-    assert decoder.feed([byte[b"x"]]) == ""
