@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from completion_server.errors import EngineUnavailable, ForetypeError, RequestCancelled, RequestError
-from completion_server.protocol import Context, Decoding, Limits, Result, State, Warmed
+from completion_server.protocol import Context, Decoding, Delta, Limits, Result, State, Warmed
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,15 @@ class Engine(Protocol):
 
     @property
     def closed(self) -> bool: ...
-    async def complete(self, context: Context, *, limits: Limits = ..., decoding: Decoding = ...) -> Result: ...
+    async def complete(
+        self,
+        context: Context,
+        *,
+        limits: Limits = ...,
+        decoding: Decoding = ...,
+        on_delta: Callable[[Delta], None] | None = ...,
+        alternatives: int = ...,
+    ) -> Result: ...
     async def warm(self, context: Context) -> Warmed: ...
     async def close_document(self, document: str) -> None: ...
     async def aclose(self) -> None: ...

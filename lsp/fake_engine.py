@@ -7,14 +7,29 @@ import asyncio
 from collections.abc import Callable
 
 from completion_server.errors import EngineUnavailable, ForetypeError, RequestCancelled
-from completion_server.protocol import Context, Decoding, Limits, Result, State, Usage, Warmed
+from completion_server.protocol import (
+    Alternative,
+    Context,
+    Decoding,
+    Delta,
+    Limits,
+    Result,
+    State,
+    TokenScore,
+    Usage,
+    Warmed,
+)
 from lsp.engine_link import OnState
 
 READY = State(phase="ready", pair="fake")
 
 
 class FakeEngine:
-    """`say` gives the text for a context, or raises; `hold()` keeps answers back until `release()`."""
+    """`say` gives the text for a context, or raises; `hold()` keeps answers back until `release()`.
+
+    While it holds, `write(text)` sends a `Delta` of the newest request. `others` are the alternatives, `scores` those
+    of every text.
+    """
 
     def __init__(self, say: Callable[[Context], str] = lambda _: "", state: State = READY) -> None:
         self.say = say
@@ -22,6 +37,9 @@ class FakeEngine:
         self.asked: list[Context] = []
         self.asked_for: list[tuple[Limits, Decoding]] = []  # beside `asked`
         self.warmed: list[Context] = []
+        self.alternatives: list[int] = []  # beside `asked`
+        self.others: tuple[str, ...] = ()
+        self.scores: tuple[TokenScore, ...] = ()
         self.closed_documents: list[str] = []
         self.cancelled = 0
         self._on_state: list[OnState] = []
@@ -30,6 +48,7 @@ class FakeEngine:
         self._over = asyncio.Event()
         self._open: dict[str, asyncio.Event] = {}
         self.arrived = asyncio.Event()  # set at each request
+        self._on_delta: Callable[[Delta], None] | None = None
 
     async def connect(self, on_state: OnState) -> "FakeEngine":
         """An `engine_link.Connect`. Raises `EngineUnavailable` after `die`."""
@@ -48,6 +67,11 @@ class FakeEngine:
     def release(self) -> None:
         self._gate.set()
 
+    def write(self, text: str) -> None:
+        """Give out more of the text of the newest request."""
+        if self._on_delta is not None:
+            self._on_delta(Delta(len(self.asked), text, self.scores))
+
     def become(self, state: State) -> None:
         """Change state, as an engine does that loads or unloads its models."""
         self.state = state
@@ -65,11 +89,15 @@ class FakeEngine:
         *,
         limits: Limits = Limits(),  # noqa: B008
         decoding: Decoding = Decoding(),  # noqa: B008
+        on_delta: Callable[[Delta], None] | None = None,
+        alternatives: int = 1,
     ) -> Result:
         if self.closed:
             raise EngineUnavailable("the connection to the engine is over")
         self.asked.append(context)
         self.asked_for.append((limits, decoding))
+        self.alternatives.append(alternatives)
+        self._on_delta = on_delta
         superseded = asyncio.Event()
         self._open.pop(context.document, asyncio.Event()).set()
         self._open[context.document] = superseded
@@ -85,7 +113,8 @@ class FakeEngine:
             raise RequestCancelled("the request was cancelled (superseded)")
         prompt = len(context.before)
         usage = Usage(prompt_tokens=prompt, cached_tokens=prompt - 1, computed_tokens=1, target_passes=1, ttft_ms=1.0)
-        return Result(len(self.asked), self.say(context), "end-of-text", usage)
+        others = tuple(Alternative(text, "end-of-text", self.scores) for text in self.others[: alternatives - 1])
+        return Result(len(self.asked), self.say(context), "end-of-text", usage, self.scores, others)
 
     async def warm(self, context: Context) -> Warmed:
         self.warmed.append(context)

@@ -199,7 +199,7 @@ class HeadlessEditor:
         )
         request, reply = await self._client.request(types.TEXT_DOCUMENT_INLINE_COMPLETION, params)
         items = reply.items if isinstance(reply, types.InlineCompletionList) else reply or []
-        return (str(items[0].insert_text) if items else ""), self._traces.pop(request, {})
+        return (_insertion(items[0]) if items else ""), self._traces.pop(request, {})
 
 
 class Buffer:
@@ -341,6 +341,13 @@ class _Client(LanguageClient):
             return
         async for line in self._server.stderr:
             self._last_words = line.decode(errors="replace").strip() or self._last_words
+
+
+def _insertion(item: types.InlineCompletionItem) -> str:
+    """What an item puts in at the cursor. If it replaces the rest of the line it ends with that rest."""
+    replaced = item.range.end.character - item.range.start.character if item.range else 0
+    text = str(item.insert_text)
+    return text[: len(text) - replaced]
 
 
 def _retrieve(reply: asyncio.Future[Any]) -> None:

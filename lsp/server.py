@@ -17,23 +17,27 @@ from pygls.lsp.server import LanguageServer
 
 from completion_server import __version__
 from completion_server.client import connect, connect_or_start
-from lsp.completor import Answer, Completor
+from lsp.answer import Answer
+from lsp.completor import Completor
 from lsp.document import Document
 from lsp.engine_link import Connect, Engine, EngineLink, OnState
-from lsp.item import to_items
+from lsp.item import ACCEPTED, to_items
 from lsp.logs import configure_logging
+from lsp.neighbours import Neighbours
 from lsp.reporter import EditorReporter
 from lsp.settings import Settings, read_settings
 from lsp.trace import METHOD as TRACE
 from lsp.trace import trace_params
 from lsp.warmer import Warmer
 from lsp.wire import WireProtocol
-from lsp.workspace import paths_of
 
 logger = logging.getLogger(__name__)
 
-ACCEPTED = "foretype.accepted"
-"""Command of every item; its one argument is the item's id."""
+GROW = "foretype/grow"
+
+_RequestId = int | str | None
+
+_NOTEBOOKS = types.NotebookDocumentSyncOptions([types.NotebookDocumentFilterWithNotebook(notebook="*")])
 
 
 class Server(LanguageServer):
@@ -42,7 +46,7 @@ class Server(LanguageServer):
     protocol: WireProtocol
 
     def __init__(self, engine: Connect | None = None) -> None:
-        super().__init__("foretype", __version__, protocol_cls=WireProtocol)
+        super().__init__("foretype", __version__, protocol_cls=WireProtocol, notebook_document_sync=_NOTEBOOKS)
         self.protocol.on_close = self._close
         self.settings = Settings()
         self.may_begin_below = False  # see `trim.Surroundings`
@@ -50,6 +54,9 @@ class Server(LanguageServer):
         self.link = EngineLink(engine or self._connect, EditorReporter(self))
         self.warmer = Warmer()
         self._completors: dict[str, Completor] = {}
+        self._neighbours = Neighbours(
+            lambda document: self.protocol.documents().cells(document), self.completor, self._completors.values
+        )
         self._active: Completor | None = None
         self._ids = count(1)
         self._problems: list[str] = []
@@ -77,9 +84,17 @@ class Server(LanguageServer):
         if document is None:
             return None
         if document.key not in self._completors:
-            path = self.protocol.documents().relative_path(document)
+            documents = self.protocol.documents()
             self._completors[document.key] = Completor(
-                document, path, paths_of(document), self.link, self.settings, may_begin_below=self.may_begin_below
+                document,
+                documents.relative_path(document),
+                documents.paths_of(document),
+                self.link,
+                self.settings,
+                new_id=lambda: f"s{next(self._ids)}",
+                grow=self._grow,
+                neighbours=self._neighbours,
+                may_begin_below=self.may_begin_below,
             )
         return self._completors[document.key]
 
@@ -99,20 +114,20 @@ class Server(LanguageServer):
             return types.InlineCompletionList([])
         self._active = completor
         version, cursor = completor.document.version, completor.document.position(params.position)
-        own_id = f"s{next(self._ids)}"
+        request = self.protocol.msg_id
         answer = Answer("error", version, cursor)
         try:
             invoked = params.context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
             answer = await completor.suggest(cursor, invoked=invoked)
-            command = types.Command("Foretype: accepted", ACCEPTED, arguments=[own_id])
-            items = to_items(completor.document, answer, params.context, command)
-            if answer.text and not items:
-                answer = replace(answer, outcome="unwanted", text="")
+            items = to_items(completor.document, answer, params.context)
+            if answer.ghosts and not items:
+                answer = replace(answer, outcome="unwanted", ghosts=())
         except asyncio.CancelledError:
             answer = Answer("cancelled", version, cursor)
             raise
         finally:
-            self._trace(params, own_id, answer)
+            self._trace(request, params, answer)
+        self._begin_growth(request, params, answer)
         return types.InlineCompletionList(items)
 
     def engine_ready(self) -> None:
@@ -132,6 +147,7 @@ class Server(LanguageServer):
         return await connect(name="lsp", on_state=on_state)
 
     def _close(self, document: Document) -> None:
+        self._neighbours.forget(document)
         completor = self._completors.pop(document.key, None)
         if completor is not None:
             completor.close()
@@ -139,10 +155,20 @@ class Server(LanguageServer):
             self._active = None
             self.warmer.cancel()
 
-    def _trace(self, params: types.InlineCompletionParams, own_id: str, answer: Answer) -> None:
+    def _trace(self, request: _RequestId, params: types.InlineCompletionParams, answer: Answer) -> None:
         if self.settings.trace:
-            uri = params.text_document.uri
-            self.protocol.notify(TRACE, trace_params(self.protocol.msg_id, own_id, uri, answer))
+            self.protocol.notify(TRACE, trace_params(request, params.text_document.uri, answer))
+
+    def _begin_growth(self, request: _RequestId, params: types.InlineCompletionParams, answer: Answer) -> None:
+        growth = answer.growth
+        if growth is None:
+            return
+        if answer.outcome == "growing":
+            growth.when_over = lambda usage: self._trace(request, params, replace(answer, outcome="grown", usage=usage))
+        self.protocol.after_reply(request, growth.begin)
+
+    def _grow(self, own_id: str, text: str, done: bool) -> None:
+        self.protocol.notify(GROW, {"id": own_id, "text": text, "done": done})
 
 
 def create_server(engine: Connect | None = None) -> Server:
@@ -172,6 +198,12 @@ def create_server(engine: Connect | None = None) -> Server:
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(params: types.DidChangeTextDocumentParams) -> None:
         server.touched(params.text_document.uri)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def did_change_notebook(params: types.DidChangeNotebookDocumentParams) -> None:
+        cells = params.change.cells
+        for change in (cells and cells.text_content) or []:
+            server.touched(change.document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
     async def inline_completion(params: types.InlineCompletionParams) -> types.InlineCompletionList:

@@ -4,19 +4,19 @@ from dataclasses import asdict
 from typing import Any
 
 from completion_server.protocol import Usage
-from lsp.completor import Answer
+from lsp.answer import Answer
 
 METHOD = "foretype/trace"
 
 
-def trace_params(request: int | str | None, own_id: str, uri: str, answer: Answer) -> dict[str, Any]:
-    """`request` is the client's id of the request, `own_id` the one that `foretype.accepted` carries.
+def trace_params(request: int | str | None, uri: str, answer: Answer) -> dict[str, Any]:
+    """`request` is the client's id of the request, `id` in the result that of the first suggestion, empty without one.
 
     The counters of `Usage` are there for every answer, 0 where the engine was not asked.
     """
     return {
         "request": request,
-        "id": own_id,
+        "id": answer.ghosts[0].id if answer.ghosts else "",
         "uri": uri,
         "version": answer.version,
         "outcome": answer.outcome,

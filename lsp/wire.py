@@ -35,6 +35,10 @@ class WireProtocol(LanguageServerProtocol):
 
     on_close: Callable[[Document], None]
 
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._after_replies: dict[int | str, Callable[[], None]] = {}
+
     def documents(self) -> Workspace:
         """Our workspace. Raises `RuntimeError` before `initialize`."""
         workspace = self.workspace
@@ -119,6 +123,14 @@ class WireProtocol(LanguageServerProtocol):
         if error is not None:
             error = types.ResponseError(error.code, _MESSAGES.get(error.code, _INTERNAL))
         super()._send_response(msg_id, result, error)
+        then = self._after_replies.pop(msg_id, None)
+        if then is not None and error is None:
+            then()
+
+    def after_reply(self, msg_id: int | str | None, then: Callable[[], None]) -> None:
+        """Have `then` called once the result of a request is sent; not if it is answered with an error."""
+        if msg_id is not None:
+            self._after_replies[msg_id] = then
 
 
 def _texts_are_texts(data: dict[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from lsprotocol import types
 
 from completion_server.errors import Overloaded, RequestError
 from completion_server.protocol import Context, State
-from lsp import completor as completor_module
+from lsp import asking
 from lsp.completor import Completor
 from lsp.document import Document
 from lsp.engine_link import EngineLink
@@ -84,7 +84,7 @@ async def test_a_closer_that_the_editor_inserts_does_not_end_typing_through(edit
 
 async def test_typing_through_a_line_end_of_two_characters(editor: Any, engine: FakeEngine) -> None:
     engine.say = lambda _: "1\n    y = 2\n"
-    editor.open("def f():\r\n    x = \r\n")
+    editor.open("def f():\r\n    x = \r\n", language="plaintext")
     assert await editor.ghost(1, 8) == "1\r\n    y = 2"
     editor.insert(1, 8, "1\r\n    ")
     assert await editor.ghost(2, 4) == "y = 2"
@@ -97,7 +97,8 @@ async def test_a_newer_request_supersedes_and_each_gets_one_reply(editor: Any, e
     editor.open("x = ")
     first = editor.ask(0, 4)
     await asyncio.sleep(0)
-    second = editor.ask(0, 4)
+    editor.insert(0, 4, "(")
+    second = editor.ask(0, 5)
     assert await editor.items(first) == []
     engine.release()
     assert len(await editor.items(second)) == 1
@@ -227,7 +228,7 @@ async def test_while_the_engine_loads_a_key_gets_an_empty_answer_at_once(
 async def test_a_person_who_asks_by_hand_does_not_wait_for_ever(
     start_editor: Callable[..., Awaitable[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completor_module, "INVOKED_WAIT", 0.01)
+    monkeypatch.setattr(asking, "INVOKED_WAIT", 0.01)
     engine = FakeEngine(lambda _: "1", State(phase="loading", pair="fake"))
     editor = await start_editor(engine)
     await editor.initialize()
@@ -266,7 +267,7 @@ async def test_failures_give_empty_answers_and_one_message_for_many(editor: Any,
 async def test_an_engine_that_is_silent_for_too_long(
     editor: Any, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completor_module, "LONGEST_REQUEST", 0.01)
+    monkeypatch.setattr(asking, "LONGEST_REQUEST", 0.01)
     engine.hold()
     editor.open("x = ")
     assert await editor.ghost(0, 4) is None

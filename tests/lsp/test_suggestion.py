@@ -44,9 +44,10 @@ def test_the_shelf_keeps_the_newest() -> None:
     text, shelf = Text(""), Shelf(size=2)
     for says in ("one", "two", "three"):
         shelf.put(Suggestion(Position(0, 0), says))
-    assert shelf.rests(text, Position(0, 0)) == ["three", "two"]
+    assert [kept.text for kept in shelf.holding(text, Position(0, 0))] == ["three", "two"]
     shelf.on_edit(text.replace(Position(0, 0), Position(0, 0), "tw"))
-    assert shelf.rests(text, Position(0, 2)) == ["o"]
+    [kept] = shelf.holding(text, Position(0, 2))
+    assert kept.rest(text, Position(0, 2)) == "o"
 
 
 @given(st.text("ab", max_size=8), st.lists(st.one_of(st.none(), st.sampled_from("ab")), max_size=20))

@@ -1,0 +1,84 @@
+"""What of a suggestion a person is shown at a place of the live document. Decided anew at every key; asks nobody."""
+
+from collections.abc import Iterable
+
+from completion_server.protocol import MAX_ALTERNATIVES, Context
+from lsp.answer import Ghost
+from lsp.context import plain
+from lsp.document import Document
+from lsp.indentation import in_style
+from lsp.refine import refine
+from lsp.stream import settled
+from lsp.suggestion import Suggestion
+from lsp.sureness import is_sure
+from lsp.syntax import Syntax
+from lsp.text import Position
+from lsp.trim import Surroundings, on_this_line, trim
+
+_AROUND = 4_096  # code points of live text on each side of the cursor that trimming looks at
+
+
+class Presenter:
+    """For one document. `may_begin_below` as in `trim.Surroundings`."""
+
+    def __init__(self, document: Document, *, may_begin_below: bool = False) -> None:
+        self.min_confidence = 0.0
+        self._document = document
+        self._may_begin_below = may_begin_below
+
+    def ghosts(self, suggestions: Iterable[Suggestion], cursor: Position, *, invoked: bool) -> tuple[Ghost, ...]:
+        """What of `suggestions` is to be shown at `cursor`: the first, or up to three that differ if asked by hand."""
+        found: dict[str, Ghost] = {}
+        most = MAX_ALTERNATIVES if invoked else 1
+        for suggestion in suggestions:
+            if len(found) < most and (ghost := self.ghost(suggestion, cursor, invoked=invoked)) is not None:
+                found.setdefault(ghost.text, ghost)
+                suggestion.offered = True
+        return tuple(found.values())
+
+    def ghost(self, suggestion: Suggestion, cursor: Position, *, invoked: bool = False) -> Ghost | None:
+        """What is left of `suggestion` behind `cursor`, trimmed; None where nothing is to be shown.
+
+        One that was offered once is shown again; else it must be sure enough, unless somebody asked by hand.
+        """
+        text = self._document.text
+        typed = suggestion.typed(text, cursor)
+        rest = suggestion.rest(text, cursor)
+        if typed is None or not rest:
+            return None
+        before = plain(text.slice(text.back(cursor, _AROUND), cursor))
+        after = plain(text.slice(cursor, text.forward(cursor, _AROUND)))
+        shown = trim(rest, self._surroundings(before, after))
+        if not shown.text:
+            return None
+        if not (invoked or suggestion.offered or is_sure(suggestion, len(typed), shown.text, self.min_confidence)):
+            return None
+        return Ghost(suggestion.id, shown.text.replace("\n", self.eol(cursor)), shown.replace)
+
+    def styled(self, said: str, context: Context) -> str:
+        """`refined` without the cuts."""
+        around = self._surroundings(context.before, context.after)
+        return in_style(on_this_line(said, around), context.before, context.after)
+
+    def refined(self, said: str, context: Context) -> str:
+        """What the model said, as a suggestion for the place of `context`: in the document's style, cut by syntax."""
+        around = self._surroundings(context.before, context.after)
+        syntax = Syntax(context.before, context.after, context.language)
+        return refine(said, context.before, context.after, syntax, around).text
+
+    def head(self, said: str, context: Context, *, words: bool) -> str:
+        """The part of `refined` that stands while the model still writes; `words`: parts of the first line too."""
+        head = settled(said, self._surroundings(context.before, context.after), words=words)
+        return self.refined(head, context) if head.strip() else ""
+
+    def whole(self, suggestion: Suggestion, cursor: Position, ghost: Ghost) -> str:
+        """`ghost` with what was typed through in front of it."""
+        typed = suggestion.typed(self._document.text, cursor) or ""
+        return typed + plain(ghost.text)
+
+    def eol(self, place: Position) -> str:
+        """The line end to write there."""
+        return self._document.text.eol_near(place.line)
+
+    def _surroundings(self, before: str, after: str) -> Surroundings:
+        return Surroundings.of(before, after, self._document.language, may_begin_below=self._may_begin_below)

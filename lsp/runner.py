@@ -1,0 +1,242 @@
+"""What the engine works on for one document: at most one `Run`, from its start to its answer or its end.
+
+Decides when a request may take over the work of the one before it, when a client gets the head of a suggestion, and
+where the rest of it belongs while the document is edited. Knows nothing of settings that say whether to ask at all.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from completion_server.protocol import Context, Delta, Result
+from lsp.answer import Answer, Ghost, Outcome
+from lsp.asking import Reply, ask
+from lsp.context import plain
+from lsp.document import Document
+from lsp.engine_link import EngineLink
+from lsp.growth import Growth
+from lsp.presenter import Presenter
+from lsp.running import Run
+from lsp.settings import Settings
+from lsp.suggestion import Shelf, Suggestion
+from lsp.text import Edit, Position
+
+logger = logging.getLogger(__name__)
+
+LINGER = 0.15  # seconds that work goes on whose request the client cancelled, perhaps because of the next key
+PATIENCE = 0.25  # seconds after which a client gets the words of a first line that is not whole yet
+
+Grow = Callable[[str, str, bool], None]
+"""Sends a client text that goes behind what it has of the suggestion with an id, and whether it is the last."""
+
+
+class Runner:
+    """For one document. What the engine said is put on `shelf`; without `grow` every answer is whole."""
+
+    def __init__(
+        self,
+        document: Document,
+        shelf: Shelf,
+        presenter: Presenter,
+        link: EngineLink,
+        *,
+        new_id: Callable[[], str],
+        grow: Grow | None,
+    ) -> None:
+        self.settings = Settings()
+        self._document = document
+        self._shelf = shelf
+        self._presenter = presenter
+        self._link = link
+        self._new_id = new_id
+        self._grow = grow
+        self._run: Run | None = None
+
+    def supersede(self) -> None:
+        """A newer request is there: the one that waits is answered with nothing, its work goes on."""
+        if (run := self._run) is not None:
+            run.answer(self._nothing(run, "superseded"))
+
+    async def answer(self, cursor: Position, context: Callable[[], Context], *, invoked: bool) -> Answer:
+        """The engine's answer for `cursor`, out of the work under way where that agrees with what was typed since.
+
+        `supersede` was called before. Raises `asyncio.CancelledError` where the caller is cancelled, else nothing that
+        is foreseen.
+        """
+        run = self._run
+        if run is None or (invoked and not run.invoked) or not run.answers(self._document.text, cursor):
+            run = self._begin(cursor, context(), invoked)
+        elif (head := self._head(run, cursor)) is not None:
+            return head
+        try:
+            return await run.wait()
+        except asyncio.CancelledError:
+            self._left(run)
+            raise
+
+    def drop(self) -> None:
+        """Nobody wants what the engine is working on."""
+        run, self._run = self._run, None
+        if run is not None:
+            run.answer(self._nothing(run, "superseded"))
+            if run.growth is not None:
+                run.growth.end()
+            run.cancel()
+
+    def on_edit(self, edit: Edit) -> None:
+        """What a client has the head of goes on as long as the person types it; what it waits for, to its end."""
+        run = self._run
+        if run is not None:
+            run.suggestion.on_edit(edit)
+            run.cursor = edit.new_end
+            if run.growth is not None and not run.awaited and run.place(self._document.text) is None:
+                self.drop()
+
+    # -- the work ------------------------------------------------------------------------------------------------------
+
+    def _begin(self, cursor: Position, context: Context, invoked: bool) -> Run:
+        self.drop()
+        suggestion = Suggestion(cursor, id=self._new_id())
+        suggestion.invoked = invoked
+        style = partial(self._presenter.styled, context=context)
+        run = self._run = Run(suggestion, context, style, began=asyncio.get_running_loop().time())
+        run.task = asyncio.create_task(self._ask(run))
+        return run
+
+    async def _ask(self, run: Run) -> None:
+        def heard(delta: Delta) -> None:
+            self._heard(run, delta)
+
+        try:
+            reply = await ask(self._link, run.context, self.settings, heard, invoked=run.invoked)
+            if run is self._run:
+                self._finish(run, reply)
+        except Exception as error:
+            logger.error("a request failed unforeseen: %s", type(error).__name__)
+            run.fail(error)
+        finally:
+            if run is self._run:
+                self._run = None
+
+    def _heard(self, run: Run, delta: Delta) -> None:
+        run.take(delta)
+        if run is not self._run or ("\n" not in delta.text and not _is_slow(run)):
+            return
+        if run.awaited:
+            if (head := self._head(run, run.cursor)) is not None:
+                run.answer(head)
+        elif run.growth is not None and (found := self._stands(run, run.cursor)) is not None:
+            run.growth.more(found[0])
+
+    def _left(self, run: Run) -> None:
+        """The client has cancelled the request that waited. Often the next one is on its way."""
+        if run is self._run and not run.awaited and run.growth is None:
+            if run.said and run.place(self._document.text) is not None:
+                asyncio.get_running_loop().call_later(LINGER, self._drop_unwanted, run)
+            else:
+                self.drop()
+
+    def _drop_unwanted(self, run: Run) -> None:
+        if run is self._run and not run.awaited and run.growth is None:
+            self.drop()
+
+    # -- the head of a suggestion, and how it grows --------------------------------------------------------------------
+
+    def _head(self, run: Run, cursor: Position) -> Answer | None:
+        """The answer that there is already, for a client that takes the rest later."""
+        if not self.settings.stream or self._grow is None or run.invoked:
+            return None
+        found = self._stands(run, cursor)
+        if found is None:
+            return None
+        whole, ghost, place = found
+        if run.growth is not None:
+            run.growth.give_way()
+        run.growth = self._growth(run, whole)
+        return Answer("growing", self._document.version, place, (ghost,), growth=run.growth)
+
+    def _stands(self, run: Run, cursor: Position) -> tuple[str, Ghost, Position] | None:
+        """What stands of a suggestion that is being written, from its anchor on, and what of it to show where."""
+        run.cursor = cursor
+        place = run.place(self._document.text)
+        if place is None:
+            return None
+        head = self._presenter.head(run.raw, run.context, words=_is_slow(run))
+        so_far = run.suggestion.sibling(head, run.suggestion.id)
+        so_far.scores, so_far.offered = run.scores, run.suggestion.offered
+        ghost = self._presenter.ghost(so_far, place)
+        if ghost is None or ghost.replace:
+            return None
+        run.suggestion.offered = True
+        return self._presenter.whole(so_far, place, ghost), ghost, place
+
+    def _growth(self, run: Run, given: str) -> Growth:
+        own_id, eol, grow = run.suggestion.id, self._presenter.eol(run.suggestion.anchor), self._grow
+
+        def send(text: str, done: bool) -> None:
+            if grow is not None:
+                grow(own_id, text.replace("\n", eol), done)
+
+        return Growth(given, send)
+
+    # -- the end -------------------------------------------------------------------------------------------------------
+
+    def _finish(self, run: Run, reply: Reply) -> None:
+        if reply.result is not None:
+            answer = self._deliver(run, reply.result)
+        else:
+            kept = self._shelf.holding(self._document.text, run.cursor)
+            ghosts = self._presenter.ghosts(kept, run.cursor, invoked=run.invoked)
+            answer = replace(self._nothing(run, "from-cache" if ghosts else reply.outcome), ghosts=ghosts)
+        if run.growth is None:
+            run.answer(answer)
+        elif run.awaited:  # a second request for what grows: its reply is whole, but an end was promised
+            run.growth.give_way()
+            growth = self._growth(run, "")
+            growth.end(usage=answer.usage)
+            run.answer(replace(answer, growth=growth))
+        else:
+            ghost = next((ghost for ghost in answer.ghosts if ghost.id == run.suggestion.id), None)
+            whole = self._presenter.whole(run.suggestion, answer.position, ghost) if ghost else None
+            run.growth.end(whole, answer.usage)
+
+    def _deliver(self, run: Run, result: Result) -> Answer:
+        """The document may have moved on: give what still holds where the cursor is now."""
+        own = run.suggestion
+        own.text, own.scores = self._refined(result.text, run), result.scores
+        suggestions = [own]
+        for other in result.alternatives:
+            sibling = own.sibling(self._refined(other.text, run), self._new_id())
+            sibling.scores = other.scores
+            suggestions.append(sibling)
+        run.said = own.text
+        live = self._document
+        place = None if live.closed else run.place(live.text)
+        if place is None:
+            self._keep(suggestions)
+            return replace(self._nothing(run, "stale"), usage=result.usage)
+        if run.invoked:  # what is shown stays the first of all
+            suggestions = [*[kept for kept in self._shelf.holding(live.text, place) if kept.offered][:1], *suggestions]
+        self._keep(suggestions)
+        ghosts = self._presenter.ghosts(suggestions, place, invoked=run.invoked)
+        if ghosts:
+            return Answer("engine", live.version, place, ghosts, result.usage)
+        unsure = self._presenter.ghost(own, place, invoked=True) is not None
+        return Answer("unsure" if unsure else "empty", live.version, place, usage=result.usage)
+
+    def _refined(self, said: str, run: Run) -> str:
+        return self._presenter.refined(plain(said), run.context)
+
+    def _keep(self, suggestions: Sequence[Suggestion]) -> None:
+        for suggestion in reversed(suggestions):
+            if suggestion.alive:
+                self._shelf.put(suggestion)
+
+    def _nothing(self, run: Run, outcome: Outcome) -> Answer:
+        return Answer(outcome, run.context.version, run.cursor)
+
+
+def _is_slow(run: Run) -> bool:
+    return asyncio.get_running_loop().time() - run.began > PATIENCE

@@ -1,0 +1,84 @@
+"""One request to the engine while it runs, and the one request of the client that waits for it.
+
+Outlives a request of the client: a newer one takes over as long as what was typed since is the head of what the engine
+has said so far. That is how somebody who types faster than the engine answers sees something at all. Knows nothing of
+LSP or of what is shown.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from completion_server.protocol import Context, Delta, TokenScore
+from lsp.answer import Answer
+from lsp.context import plain
+from lsp.growth import Growth
+from lsp.suggestion import Suggestion
+from lsp.text import Position, Text
+
+
+class Run:
+    """`suggestion` has no text before the end; `began` is a time of the loop's clock. `style` brings what the engine
+    says into the document's style, line by line.
+    """
+
+    def __init__(self, suggestion: Suggestion, context: Context, style: Callable[[str], str], *, began: float) -> None:
+        self.suggestion = suggestion
+        self.context = context
+        self.began = began
+        self.cursor = suggestion.anchor  # of the newest request or edit
+        self.task: asyncio.Task[None] | None = None
+        self.raw = ""  # what the engine has said so far
+        self.said = ""  # the same in the document's style
+        self._style = style
+        self.scores: tuple[TokenScore, ...] = ()
+        self.growth: Growth | None = None  # once a client has its head
+        self._waiting: asyncio.Future[Answer] | None = None
+
+    @property
+    def invoked(self) -> bool:
+        return self.suggestion.invoked
+
+    @property
+    def awaited(self) -> bool:
+        """Whether a request of the client still waits for its reply."""
+        return self._waiting is not None and not self._waiting.done()
+
+    async def wait(self) -> Answer:
+        """The answer for a request that came just now. The one before it must have been answered."""
+        self._waiting = asyncio.get_running_loop().create_future()
+        return await self._waiting
+
+    def answer(self, answer: Answer) -> None:
+        """Give the request that waits, if any, its reply."""
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(answer)
+
+    def fail(self, error: BaseException) -> None:
+        """Something unforeseen happened: the request that waits fails with it."""
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_exception(error)
+
+    def take(self, delta: Delta) -> None:
+        self.raw += plain(delta.text)
+        self.said = self._style(self.raw)
+        self.scores = delta.scores
+
+    def answers(self, document: Text, cursor: Position) -> bool:
+        """Whether a request at `cursor` had better wait for this than ask anew; it is the newest one from then on."""
+        typed = self.suggestion.typed(document, cursor)
+        if typed is None or (typed and not (self.said.startswith(typed) and len(self.said) > len(typed))):
+            return False
+        self.cursor = cursor
+        return True
+
+    def place(self, document: Text) -> Position | None:
+        """Where the rest of what is said belongs now: at the cursor if it can be there; None if nothing holds."""
+        for place in (self.cursor, *self.suggestion.places(document)):
+            typed = self.suggestion.typed(document, place)
+            if typed is not None and (self.said.startswith(typed) or typed.startswith(self.said)):
+                return place
+        return None
+
+    def cancel(self) -> None:
+        if self.task is not None:
+            self.task.cancel()
