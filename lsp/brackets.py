@@ -1,6 +1,7 @@
 """Brackets and quotes on a few lines of code, well enough for trimming in any language.
 
-A scan, not a parser: it knows quotes with backslash escapes, and that an apostrophe within a word opens nothing. Pure.
+A scan, not a parser, because the line in front of a cursor is rarely complete: it knows quotes with backslash escapes,
+that an apostrophe within a word opens nothing, and that one in front of a word may be a lifetime. Pure.
 """
 
 import re
@@ -14,11 +15,13 @@ _WORD_END = re.compile(r"\w+\Z")
 _QUOTES = ('"""', "'''", '"', "'", "`")
 
 
-def open_quote(line: str) -> str | None:
+def open_quote(line: str, language: str = "") -> str | None:
     """The quote that is open at the end of `line`, taken to start outside of any."""
     at = 0
     while at < len(line):
         quote = _quote_at(line, at)
+        if quote == "'" and language in _LIFETIMES and _LIFETIME.match(line, max(0, at - 1)):
+            quote = None
         if quote is None:
             at += 1
             continue
@@ -66,6 +69,16 @@ def unmatched_closers(text: str) -> list[int]:
     return _unmatched(text)[0]
 
 
+def only_closers(line: str) -> bool:
+    """Whether `line` has closers and what may stand between them, and nothing else."""
+    return bool(line.strip()) and all(char in CLOSERS or char in "\"'`;,: \t" for char in line)
+
+
+def open_brackets(text: str) -> list[str]:
+    """The brackets that `text` opens and leaves open, the innermost last."""
+    return [text[at] for at in _unmatched(text)[1]]
+
+
 def _unmatched(text: str) -> tuple[list[int], list[int]]:
     closers: list[int] = []
     openers: list[int] = []
@@ -101,3 +114,6 @@ def _quote_at(text: str, at: int) -> str | None:
 
 _PREFIXES = frozenset(["r", "b", "f", "u", "l", "rb", "br", "fr", "rf"])
 """What may stand in front of a quote in Python, C and C++; longer text is a word with an apostrophe."""
+
+_LIFETIMES = frozenset(["rust"])
+_LIFETIME = re.compile(r"[<&]'|.?'\w+(?!['\w])")

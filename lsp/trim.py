@@ -1,22 +1,33 @@
 """Cuts a suggestion down to what the text around the cursor does not say already.
 
-The engine ends a suggestion by what the model wrote (blocks, loops, limits, control tokens); this module by the live
-text: closers and quotes that the editor inserted, lines that stand below, white space. Pure; line ends are `\\n`
-throughout; knows nothing of positions, versions or LSP.
+The engine ends a suggestion by what the model wrote (blocks, loops, limits, control tokens), `syntax` by the grammar;
+this module by the live text: closers and quotes that the editor inserted, lines that stand below, white space. Pure;
+line ends are `\\n` throughout; knows nothing of positions, versions or LSP.
 """
 
+import re
 from dataclasses import dataclass
 
-from lsp.brackets import CLOSERS, ONE_LINE_QUOTES, cut_at_quote, cut_at_surplus_closer, open_quote, unmatched_closers
+from lsp.brackets import (
+    CLOSERS,
+    ONE_LINE_QUOTES,
+    cut_at_quote,
+    cut_at_surplus_closer,
+    only_closers,
+    open_brackets,
+    open_quote,
+)
+from lsp.noise import is_noise
+from lsp.repeats import without_lines_below
 
 _COLUMNS = 1_000  # of the line in front of the cursor, which may be a whole minified file
+_LINES_ABOVE = 3
 _LINES_BELOW = 40  # how far down a repeated block is looked for
-_BLOCK = 3  # equal lines in a row that make a repeated block
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The cursor's line in front of the cursor, its rest, and the lines below it, none with a line end.
+    """The cursor's line in front of the cursor, its rest, and lines above and below it, none with a line end.
 
     `may_begin_below`: the client takes an item that adds nothing to a finished line but begins on the next one.
     """
@@ -24,23 +35,49 @@ class Surroundings:
     before: str
     rest: str
     below: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
+    language: str = ""
     may_begin_below: bool = False
 
     @classmethod
-    def of(cls, before: str, after: str, *, may_begin_below: bool = False) -> "Surroundings":
+    def of(cls, before: str, after: str, language: str = "", *, may_begin_below: bool = False) -> "Surroundings":
         """From the text in front of the cursor and the text behind it."""
         rest, *below = after.split("\n")
-        return cls(before.rpartition("\n")[2][-_COLUMNS:], rest, tuple(below[:_LINES_BELOW]), may_begin_below)
+        *above, line = before[-_REACH:].rsplit("\n", _LINES_ABOVE)
+        return cls(
+            line[-_COLUMNS:],
+            rest,
+            tuple(below[:_LINES_BELOW]),
+            tuple(above[-_LINES_ABOVE:]),
+            language,
+            may_begin_below,
+        )
 
 
-def trim(text: str, around: Surroundings) -> str:
-    """What of `text` may be inserted at the cursor; empty where nothing may be shown.
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """`text` goes in at the cursor, in the place of the first `replace` code points behind it on its line.
+
+    `replace` is 0 but where the rest of the line moves to the end of a suggestion of several lines, which then ends
+    with it: an editor draws ghost lines below the cursor's line and would leave the rest in front of them. Empty
+    `text`: nothing may be shown.
+    """
+
+    text: str
+    replace: int = 0
+
+
+def trim(text: str, around: Surroundings) -> Trimmed:
+    """What of `text` may be inserted at the cursor.
 
     Idempotent: a cut can bare another repetition, so passes go on until one changes nothing.
     """
     while (shorter := _pass(text, around)) != text:
         text = shorter
-    return text
+    rest = around.rest
+    if "\n" in text and _is_closers(rest, around) and not _opens_a_line_above(around):
+        return Trimmed(text + rest, len(rest))
+    return Trimmed(text)
 
 
 def on_this_line(text: str, around: Surroundings) -> str:
@@ -59,16 +96,18 @@ def on_this_line(text: str, around: Surroundings) -> str:
 
 
 def _pass(text: str, around: Surroundings) -> str:
+    if is_noise(text, around.before, around.above):
+        return ""
     if _opens_a_line_above(around):
         return _above(text, around)
     text = _within_line(text, around) if around.rest.strip() else text
-    text = _without_lines_below(text, around)
-    text = _without_trailing_space(text, around.rest)
+    text = without_lines_below(text, around.before, around.rest, around.below)
+    text = _without_trailing_space(text, around)
     return "" if _says_nothing(text, around) else text
 
 
 def _opens_a_line_above(around: Surroundings) -> bool:
-    return not around.before.strip() and bool(around.rest.strip()) and not _is_closers(around.rest)
+    return not around.before.strip() and bool(around.rest.strip()) and not _is_closers(around.rest, around)
 
 
 def _above(text: str, around: Surroundings) -> str:
@@ -76,18 +115,21 @@ def _above(text: str, around: Surroundings) -> str:
     own = around.before + around.rest
     if _starts_with_rest(text, around.rest):
         return ""
-    kept = _without_lines_below(text, Surroundings(around.before, "", (own, *around.below))).rstrip()
+    kept = without_lines_below(text, around.before, "", (own, *around.below)).rstrip()
     return f"{kept}\n{around.before}" if kept else ""
 
 
 def _within_line(text: str, around: Surroundings) -> str:
     if _starts_with_rest(text, around.rest):
         return ""
-    if not _is_closers(around.rest):  # code follows: what goes on for lines is not meant for in front of it
+    if not _is_closers(around.rest, around):  # code follows: what goes on for lines is not meant for in front of it
         text = text.partition("\n")[0]
-    quote = open_quote(around.before)
+    if not only_closers(around.rest):
+        text = _up_to_rest(text, around.rest)
+    quote = open_quote(around.before, around.language)
     if quote and quote in around.rest:
-        text = cut_at_quote(text, quote)
+        inner = around.before.rpartition(quote)[2]  # a hole of a template may be open in it
+        text = cut_at_surplus_closer(cut_at_quote(text, quote), inner, around.rest.partition(quote)[0])
         return text.partition("\n")[0] if quote in ONE_LINE_QUOTES else text
     text = cut_at_surplus_closer(text, around.before, around.rest)
     head, newline, last = text.rpartition("\n")
@@ -96,6 +138,17 @@ def _within_line(text: str, around: Surroundings) -> str:
 
 def _starts_with_rest(text: str, rest: str) -> bool:
     return bool(rest.strip()) and text.partition("\n")[0].strip().startswith(rest.strip())
+
+
+def _up_to_rest(text: str, rest: str) -> str:
+    """`text` up to where its first line says all of `rest`, outside of brackets of its own."""
+    line, rest = text.partition("\n")[0], rest.strip()
+    at = line.find(rest) if len(rest) >= _TELLING else -1
+    while at > 0:
+        if not open_brackets(line[:at]) and not (_is_word(line[at - 1]) and _is_word(rest[0])):
+            return line[:at]
+        at = line.find(rest, at + 1)
+    return text
 
 
 def _without_overlap(line: str, rest: str) -> str:
@@ -113,45 +166,14 @@ def _without_overlap(line: str, rest: str) -> str:
     return line
 
 
-def _without_lines_below(text: str, around: Surroundings) -> str:
-    below = [line.rstrip() for line in around.below if line.strip()]
-    lines = text.split("\n")
-    first = 1 if around.rest.strip() else 0
-    for number in range(first, len(lines) if below else 0):
-        if lines[number].strip() and _repeats(lines, number, around.before, below):
-            return "\n".join(lines[:number])
-    return text
-
-
-def _repeats(lines: list[str], number: int, before: str, below: list[str]) -> bool:
-    """Whether line `number` of the suggestion begins to say what stands below the cursor."""
-    line = (lines[number] if number else before + lines[number]).rstrip()
-    if _is_closers(line):
-        same = line == below[0] or (number == 0 and line.strip() == below[0].strip())
-        return same and not _closes_own(lines, number)
-    if line == below[0]:
-        return True
-    tail = [item.rstrip() for item in lines[number:] if item.strip()][:_BLOCK]
-    tail[0] = line
-    return len(tail) == _BLOCK and any(below[at : at + _BLOCK] == tail for at in range(1, len(below)))
-
-
-def _closes_own(lines: list[str], number: int) -> bool:
-    """Whether all brackets that line `number` closes were opened in the suggestion itself."""
-    if CLOSERS.isdisjoint(lines[number]):
-        return False
-    start = sum(len(line) + 1 for line in lines[:number])
-    return all(at < start for at in unmatched_closers("\n".join(lines[: number + 1])))
-
-
-def _without_trailing_space(text: str, rest: str) -> str:
+def _without_trailing_space(text: str, around: Surroundings) -> str:
     body = text.rstrip()
     if not body:
         return ""
-    space = text[len(body) :]
+    space, rest = text[len(body) :], around.rest
     if _is_word(rest[:1]) and "\n" not in space:
         return text  # it parts two words
-    if rest.strip() and _is_closers(rest) and body.startswith("\n") and "\n" in space:
+    if _is_closers(rest, around) and body.startswith("\n") and "\n" in space:
         return body + "\n" + space.rpartition("\n")[2]  # a block opened on a line of its own closes on one
     return body
 
@@ -165,9 +187,17 @@ def _says_nothing(text: str, around: Surroundings) -> bool:
     return not around.may_begin_below or bool(around.rest.strip())
 
 
-def _is_closers(line: str) -> bool:
-    return bool(line.strip()) and all(char in CLOSERS or char in "\"'`;,: \t" for char in line)
+def _is_closers(line: str, around: Surroundings) -> bool:
+    if around.language in _MARKUP:
+        line = _END_TAG.sub(">", line)
+    return only_closers(line)
 
 
 def _is_word(char: str) -> bool:
     return char.isalnum() or char == "_"
+
+
+_REACH = 4_000  # code points in front of the cursor that are looked at
+_TELLING = 3  # code points of a rest of line that are no chance
+_MARKUP = frozenset(["html", "javascriptreact", "typescriptreact", "xml", "vue", "svelte", "php"])
+_END_TAG = re.compile(r"</[\w.:-]*>")

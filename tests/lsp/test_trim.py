@@ -1,6 +1,7 @@
 """Trimming, by the cases that users of such tools reported, by more of their kind, and by property."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,25 @@ from completion_server.ending import Ending
 from lsp.context import plain
 from lsp.document import Document
 from lsp.positions import Encoding
-from lsp.trim import Surroundings, on_this_line, trim
+from lsp.refine import refine
+from lsp.syntax import Syntax
+from lsp.trim import Surroundings, Trimmed, on_this_line, trim
 
 CURSOR = "⟦|⟧"
-CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "text_cases.json").read_text())
+DATA = Path(__file__).parent / "data"
+CASES: list[dict[str, Any]] = json.loads((DATA / "text_cases.json").read_text())
+CASES += json.loads((DATA / "more_text_cases.json").read_text())
 
 
-def shown(document: str, model: str, language: str = "python") -> str | None:
-    """What is inserted where the model says `model`: the engine's ending, then trimming, then the line ends."""
+def shown(document: str, model: str, language: str) -> Trimmed:
+    """What is shown where the model says `model`: the engine's ending, syntax, then trimming, then the line ends."""
     before, after = plain(document).split(CURSOR)
     ending = Ending(before, after, language)
     text = ending.feed(model) + ending.finish("end-of-text")
+    around = Surroundings.of(before, after, language)
+    trimmed = trim(refine(text, before, after, Syntax(before, after, language), around).text, around)
     eol = "\r\n" if "\r\n" in document else "\n"
-    return trim(text, Surroundings.of(before, after)).replace("\n", eol) or None
+    return replace(trimmed, text=trimmed.text.replace("\n", eol))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
@@ -34,16 +41,17 @@ def test_reported_cases(case: dict[str, Any], encoding: Encoding) -> None:
     model = case["model"]
     if case.get("tokens") == "special":
         model = model.partition("<|")[0]  # the engine stops at their ids, before there is text
-    insert = shown(case["document"], model, case["language"])
-    assert insert == case["insert"]
+    trimmed = shown(case["document"], model, case["language"])
+    assert (trimmed.text or None) == case["insert"]
 
     before, after = case["document"].split(CURSOR)
     document = Document("d1", "file:///a", before + after, encoding=encoding)
     cursor = document.wire_position(document.text.back(document.text.end, len(after)))
     if "character" in case:
         assert cursor.character == case["character"][encoding]
-    document.apply_change(types.TextDocumentContentChangePartial(types.Range(cursor, cursor), insert or ""))
-    assert str(document.text) == before + (case["insert"] or "") + after
+    end = document.wire_position(document.text.back(document.text.end, len(after) - trimmed.replace))
+    document.apply_change(types.TextDocumentContentChangePartial(types.Range(cursor, end), trimmed.text))
+    assert str(document.text) == before + (case["insert"] or "") + after.removeprefix(case.get("replace", ""))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +78,7 @@ def test_reported_cases(case: dict[str, Any], encoding: Encoding) -> None:
         ("# don't f(⟦|⟧)", "x)", "x"),
         # the rest of the line
         ("f(⟦|⟧, b)", "a, b)", "a"),
-        ("x = ⟦|⟧;", "5;\ny = 6;", "5;\ny = 6"),
+        ("x = ⟦|⟧;", "5;\ny = 6;", "5;\ny = 6;"),  # in place of the semicolon
         ("return x⟦|⟧ + y", "+ y", None),
         ("return x⟦|⟧ + y", " + y + z", None),
         ("foo⟦|⟧(x)", "bar(", "bar"),
@@ -89,7 +97,7 @@ def test_reported_cases(case: dict[str, Any], encoding: Encoding) -> None:
         # white space
         ("x⟦|⟧", "  \t ", None),
         ("x = ⟦|⟧", "1\t \n \n", "1"),
-        ("f() {⟦|⟧}", "\n  return 1;\n}", "\n  return 1;\n"),
+        ("f() {⟦|⟧}", "\n  return 1;\n}", "\n  return 1;\n}"),  # in place of the closer
         ("x = 1⟦|⟧", "\ny = 2", None),  # its first line equals the empty rest of the line
         # the start of a line with code
         ("    ⟦|⟧y = 2", "x = 1\n    y = 2", "x = 1\n    "),
@@ -98,7 +106,7 @@ def test_reported_cases(case: dict[str, Any], encoding: Encoding) -> None:
 )
 def test_more_of_each_kind(document: str, model: str, insert: str | None) -> None:
     before, after = document.split(CURSOR)
-    assert (trim(model, Surroundings.of(before, after)) or None) == insert
+    assert (trim(model, Surroundings.of(before, after)).text or None) == insert
 
 
 PIECES = [
@@ -126,27 +134,44 @@ PIECES = [
 CODE = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
 
+def own(trimmed: Trimmed) -> str:
+    """What is new in it: without the rest of the line that it puts at its end."""
+    return trimmed.text[: len(trimmed.text) - trimmed.replace]
+
+
 @given(CODE, CODE, CODE)
 def test_trimming_twice_changes_nothing(text: str, before: str, after: str) -> None:
     around = Surroundings.of(before, after)
     once = trim(text, around)
-    assert trim(once, around) == once
+    assert trim(own(once), around) == once
 
 
 @given(CODE, CODE, CODE)
 def test_what_is_shown_says_something_and_adds_nothing(text: str, before: str, after: str) -> None:
     around = Surroundings.of(before, after)
-    insert = trim(text, around)
+    trimmed = trim(text, around)
+    insert = trimmed.text
     if insert:
         assert insert.strip()
         assert insert.partition("\n")[0] != around.rest
-        assert insert == f"{insert.rstrip()}\n{around.before}" or text.startswith(insert.rstrip())
+        new = own(trimmed)
+        assert new == f"{new.rstrip()}\n{around.before}" or text.startswith(new.rstrip())
+
+
+@given(CODE, CODE, CODE)
+def test_what_is_replaced_is_written_again(text: str, before: str, after: str) -> None:
+    around = Surroundings.of(before, after)
+    trimmed = trim(text, around)
+    assert trimmed.replace in (0, len(around.rest))
+    if trimmed.replace:
+        assert "\n" in trimmed.text
+        assert trimmed.text.endswith(around.rest)
 
 
 @given(CODE, CODE)
 def test_what_follows_the_cursor_already_is_not_shown(before: str, after: str) -> None:
-    insert = trim(after, Surroundings.of(before, after))
-    assert not insert or insert.rstrip() != after.rstrip()
+    new = own(trim(after, Surroundings.of(before, after)))
+    assert not new or new.rstrip() != after.rstrip()
 
 
 @pytest.mark.parametrize(
@@ -177,5 +202,5 @@ def test_on_a_blank_line_it_begins_on_that_line(before: str, after: str, text: s
 )
 def test_an_item_that_begins_on_the_next_line_goes_to_clients_that_take_it(after: str, text: str, wanted: str) -> None:
     before = "def f():"
-    assert trim(text, Surroundings.of(before, after, may_begin_below=True)) == wanted
-    assert trim(text, Surroundings.of(before, after)) == ""
+    assert trim(text, Surroundings.of(before, after, may_begin_below=True)).text == wanted
+    assert trim(text, Surroundings.of(before, after)).text == ""
