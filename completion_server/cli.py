@@ -1,7 +1,7 @@
 """The command `foretype`: parses, calls, prints. Every command imports what it needs when it runs.
 
-The commands stand in `cli_engine`, `cli_models`, `cli_distill` and `cli_try`; those that hand over to another program
-are here.
+The commands stand in `cli_engine`, `cli_models`, `cli_numbers`, `cli_distill` and `cli_try`; those that hand over to
+another program are here.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from completion_server import __version__, cli_distill, cli_engine, cli_models, cli_serve, cli_try
+from completion_server import __version__, cli_distill, cli_engine, cli_models, cli_numbers, cli_serve, cli_try
 from completion_server.errors import ForetypeError
 
 PASSED_ON = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
@@ -64,7 +64,8 @@ def build() -> typer.Typer:
     app.command("lsp", context_settings=PASSED_ON, add_help_option=False)(lsp)
     app.command("serve")(cli_serve.serve)
     app.command("status")(cli_engine.status)
-    app.command("stats")(cli_engine.stats)
+    app.command("stats")(cli_numbers.stats)
+    app.command("dashboard")(cli_numbers.dashboard)
     app.command("stop")(cli_engine.stop)
     app.command("doctor")(cli_engine.doctor)
     app.command("pull")(cli_models.pull)

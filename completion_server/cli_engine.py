@@ -1,4 +1,4 @@
-"""`foretype status`, `stats`, `stop` and `doctor`: about the engine that runs."""
+"""`foretype status`, `stop` and `doctor`: about the engine that runs."""
 
 import asyncio
 import json
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from completion_server.protocol import StatusReply
 
 NONE_RUNS = "no engine is running; an editor starts one, and so does `foretype serve`"
-COUNTERS = ("completed", "cancelled", "failed", "wasted_tokens", "clients", "running", "queued", "uptime_s")
 
 
 def status(as_json: Json = False) -> None:
@@ -27,15 +26,6 @@ def status(as_json: Json = False) -> None:
     del facts["id"]
     state = facts.pop("state")
     _show({"engine": True, "state": state, **facts} if as_json else {**state, **facts}, as_json)
-
-
-def stats(as_json: Json = False) -> None:
-    """Numbers since the engine started. Exit code 1 if no engine runs."""
-    reply = engine_status()
-    if reply is None:
-        _end_because_none_runs(as_json)
-    facts = asdict(reply)
-    _show({name: facts[name] for name in COUNTERS}, as_json)
 
 
 def stop() -> None:

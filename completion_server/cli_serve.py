@@ -41,6 +41,9 @@ def serve(
     idle_continuation: Annotated[
         bool | None, typer.Option(help="Work out what follows a suggestion while it is read.")
     ] = None,
+    numbers: Annotated[bool | None, typer.Option(help="Keep numbers, never text, for `foretype stats`.")] = None,
+    numbers_days: Annotated[int | None, typer.Option(help="Days that they are kept.")] = None,
+    metrics_port: Annotated[int | None, typer.Option(help="Prometheus metrics on this port of loopback.")] = None,
 ) -> None:
     """Run an engine until it is stopped. Editors start one themselves where none runs."""
     run(dict(locals()))

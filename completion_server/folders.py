@@ -1,4 +1,4 @@
-"""Where a user's settings and pulled models are kept. Creates nothing; knows nothing of what lies there.
+"""Where a user's settings, pulled models and numbers are kept. Creates nothing; knows nothing of what lies there.
 
 `FORETYPE_CACHE_DIR` and the XDG variables come first, then what the platform prescribes. platformdirs is imported only
 when it is needed: a machine that has just the engine's packages falls back to the XDG defaults.
@@ -20,6 +20,14 @@ def cache_folder() -> Path:
 def config_folder() -> Path:
     """`config.toml` and `pairs.toml`: `$XDG_CONFIG_HOME/foretype`, else the user's configuration folder."""
     return _xdg("XDG_CONFIG_HOME") or _platform("user_config_path", "~/.config/foretype")
+
+
+def numbers_file() -> Path:
+    """The store of numbers, in `$FORETYPE_STATE_DIR`, else in the user's state folder for `foretype`."""
+    if chosen := os.environ.get("FORETYPE_STATE_DIR"):
+        return expanded(chosen).absolute() / "numbers.sqlite"
+    folder = _xdg("XDG_STATE_HOME") or _platform("user_state_path", "~/.local/state/foretype")
+    return folder / "numbers.sqlite"
 
 
 def expanded(path: str) -> Path:

@@ -25,7 +25,7 @@ MOST_BYTES = 2**50
 MOST_SECONDS = 10 * 365 * 24 * 3600
 """Ten years: what a queue or a lock can wait for ends somewhere above, and differs by platform."""
 
-ENVIRONMENT_ONLY = frozenset({"FORETYPE_CACHE_DIR", "FORETYPE_DEBUG", "FORETYPE_RUNTIME_DIR"})
+ENVIRONMENT_ONLY = frozenset({"FORETYPE_CACHE_DIR", "FORETYPE_DEBUG", "FORETYPE_RUNTIME_DIR", "FORETYPE_STATE_DIR"})
 """Variables with our prefix that belong to other modules, so that every other one can be called a mistake."""
 
 
@@ -84,6 +84,9 @@ class EngineSettings:
     log_level: LogLevel = "info"
     drafting: bool = True  # False: the target alone, same text
     idle_continuation: bool = True  # work out what follows a suggestion while it is read
+    numbers: bool = True  # keep numbers, never text, on this machine: see docs/numbers.md
+    numbers_days: int = 90
+    metrics_port: int = 0  # serve Prometheus metrics on this port of loopback; 0: nowhere
 
 
 def load(command_line: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> EngineSettings:
@@ -255,4 +258,7 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "log_level": (_one_of(LogLevel), _names(LogLevel)),
     "drafting": (_yes_or_no, "true or false"),
     "idle_continuation": (_yes_or_no, "true or false"),
+    "numbers": (_yes_or_no, "true or false"),
+    "numbers_days": (_whole(1, 3_650), "a whole number from 1 to 3650"),
+    "metrics_port": (_whole(0, 65_535), "a port up to 65535; 0: none"),
 }

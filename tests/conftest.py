@@ -61,6 +61,7 @@ def _own_folders(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
         if not (with_models and name == "FORETYPE_CACHE_DIR"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+    monkeypatch.setenv("FORETYPE_STATE_DIR", str(folder / "state"))
     monkeypatch.setenv(RUNTIME_DIR_VARIABLE, str(folder / "run"))
     if not with_models:
         monkeypatch.setenv("FORETYPE_CACHE_DIR", str(folder / "cache"))
