@@ -144,11 +144,25 @@ def _texts_are_texts(data: dict[str, Any]) -> bool:
             holders = [params.get("textDocument")]
         case types.TEXT_DOCUMENT_DID_CHANGE:
             holders = params.get("contentChanges")
+        case types.NOTEBOOK_DOCUMENT_DID_OPEN:
+            holders = params.get("cellTextDocuments")
+        case types.NOTEBOOK_DOCUMENT_DID_CHANGE:
+            holders = _texts_of_cells(params.get("change"))
         case _:
             return True
     return isinstance(holders, list) and all(
         isinstance(holder, dict) and isinstance(holder.get("text"), str) for holder in holders
     )
+
+
+def _texts_of_cells(change: Any) -> list[Any] | None:
+    """What a change of a notebook has for the texts of its cells; None if it cannot be read."""
+    try:
+        cells = change.get("cells") or {}
+        opened = (cells.get("structure") or {}).get("didOpen") or []
+        return [*opened, *(part for text in cells.get("textContent") or [] for part in text["changes"])]
+    except (AttributeError, KeyError, TypeError):
+        return None
 
 
 def _encoding(kind: types.PositionEncodingKind | str | None) -> Encoding:

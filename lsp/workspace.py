@@ -118,8 +118,3 @@ def _paths(uri: str) -> tuple[str, ...]:
         return *paths, *map(os.path.realpath, paths)
     except (OSError, ValueError):  # no path for this system: too long, or with a NUL
         return paths
-
-
-def paths_of(document: Document) -> tuple[str, ...]:
-    """All paths by which a document may be a secret that is no cell."""
-    return _paths(document.uri)

@@ -173,6 +173,22 @@ async def test_changes_of_a_notebook_that_is_not_open_are_ignored(editor: Any, e
     assert engine.asked[-1].before == "a = "
 
 
+@pytest.mark.parametrize("text", [None, 5, ["x"]])
+async def test_a_text_that_is_none_is_left_out(editor: Any, engine: FakeEngine, text: Any) -> None:
+    book = Notebook(editor, ("python", "a = 1"), ("python", "b = "))
+    book.write(0, text)
+    array = {"start": 0, "deleteCount": 0, "cells": [{"kind": 2, "document": "cell:new"}]}
+    book.change(structure={"array": array, "didOpen": [item("cell:new", text)]})
+    for nonsense in ([], {"textContent": [5]}, {"textContent": 5}, {"structure": [5]}):
+        editor.notify(
+            "notebookDocument/didChange",
+            {"notebookDocument": {"uri": BOOK, "version": 2}, "change": {"cells": nonsense}},
+        )
+    Notebook(editor, ("python", text), uri="file:///project/other.ipynb")
+    await editor.ghost(0, 4, uri=book.cells[1])
+    assert engine.asked[-1].before == "a = 1\n\nb = "
+
+
 def test_the_budget_leaves_room_for_the_cell_itself() -> None:
     cells = [cell("x" * 30_000, key=str(n)) for n in range(8)]
     assert len(CellWindow().above(cells, HERE, 20_000)) + 20_000 <= MAX_BEFORE
