@@ -65,7 +65,7 @@ class Family:
         """This family with all text before the cursor in the prefix: as it was trained, but a key costs the suffix."""
         if not self.seeded:
             return self
-        parts = [part for part in self.parts if part is not Slot.TYPED]
+        parts: list[str | Slot] = [part for part in self.parts if part is not Slot.TYPED]
         parts.insert(parts.index(Slot.PREFIX) + 1, Slot.TYPED)
         return replace(self, parts=tuple(parts))
 
