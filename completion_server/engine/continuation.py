@@ -123,8 +123,8 @@ class Continuations:
         ]
 
     def rest(self) -> None:
-        """A request is there: leave the slots as they were found."""
-        if self._waiting:
+        """A request is there: leave the slots as they were found, and those that others have used since alone."""
+        if self._waiting and self._waiting[-1].possible:
             self._waiting[-1].rest()
 
     def advance(self) -> None:

@@ -123,6 +123,16 @@ def test_no_slot_is_kept_for_it(make_driver: MakeDriver) -> None:
     assert driver.engine.rest_s is not None
 
 
+def test_what_another_client_has_put_behind_it_since_stays(make_driver: MakeDriver) -> None:
+    driver = make_driver(slots=1, reach=REACH)
+    driver.ask(CODE, limits=SHORT, document="a.py")
+    longer = CODE + "    return total\n" * 6
+    driver.submit(longer, client=2, document="b.py", warm=True)
+    driver.run()
+    usage = driver.ask(longer, client=2, document="b.py").usage
+    assert usage.cached_tokens == usage.prompt_tokens - 1
+
+
 def test_how_far_it_reaches(make_driver: MakeDriver) -> None:
     def written(reach: Reach) -> bytes:
         driver = make_driver(reach=reach, drafters=("tail",), plain_text=True)
