@@ -54,6 +54,8 @@ def run(command_line: dict[str, Any]) -> None:
     parent = foreground_parent()
     from completion_server.choice import choose_pair, with_pair
     from completion_server.engine.thread import EngineThread
+    from completion_server.folders import numbers_file
+    from completion_server.numbers.recording import recording
     from completion_server.server import serve as serve_backend
     from completion_server.settings import load
 
@@ -68,7 +70,13 @@ def run(command_line: dict[str, Any]) -> None:
 
     backend = EngineThread(name, load_models, max_queue=settings.max_queue, unload_after_s=settings.unload_after_s)
     other = asyncio.run(
-        serve_backend(backend, pair=name, exit_after_idle_s=settings.exit_after_s or None, parent_pid=parent)
+        serve_backend(
+            backend,
+            pair=name,
+            exit_after_idle_s=settings.exit_after_s or None,
+            parent_pid=parent,
+            recording=lambda: recording(settings, numbers_file(), backend.snapshot),
+        )
     )
     if other is not None:
         typer.echo(f"an engine runs already: process {other.pid}, pair {other.pair or 'unknown'}", err=True)

@@ -18,6 +18,7 @@ from completion_server import __version__
 from completion_server.backend import Backend
 from completion_server.connection import Connection
 from completion_server.errors import Overloaded, ProtocolError
+from completion_server.numbers.recorder import Recorder
 from completion_server.peer import same_user
 from completion_server.protocol import (
     PROTOCOL_VERSION,
@@ -29,6 +30,7 @@ from completion_server.protocol import (
     Error,
     Goodbye,
     Message,
+    Report,
     Shutdown,
     State,
     Status,
@@ -53,10 +55,14 @@ _HANG_UP_TIMEOUT: Final = 1.0
 
 
 class Hub:
-    """Connections on one side, a backend on the other. All methods belong to the event loop's thread."""
+    """Connections on one side, a backend on the other; `recorder` hears of what is answered.
 
-    def __init__(self, backend: Backend) -> None:
+    All methods belong to the event loop's thread.
+    """
+
+    def __init__(self, backend: Backend, recorder: Recorder | None = None) -> None:
         self._backend = backend
+        self._recorder = recorder or Recorder(())
         self._started = time.monotonic()
         self._last_message = self._started
         self._listener: asyncio.Server | None = None
@@ -169,13 +175,19 @@ class Hub:
                 connection.reply(Cancelled(message.id, reason="shutdown", usage=Usage()))
             case Complete() | Warm():
                 loop = asyncio.get_running_loop()
-                self._backend.submit(
-                    connection.number, message, received, lambda reply: _soon(loop, connection.reply, reply)
-                )
+
+                def answer(reply: EngineMessage) -> None:
+                    if isinstance(message, Complete):
+                        self._recorder.answered(connection.name, self._backend.state.pair, message, reply)
+                    _soon(loop, connection.reply, reply)
+
+                self._backend.submit(connection.number, message, received, answer)
             case Cancel(id=request):
                 self._backend.cancel(connection.number, request)
             case CloseDocument(document=document):
                 self._backend.close_document(connection.number, document)
+            case Report():
+                self._recorder.reported(self._backend.state.pair, message)
             case Status(id=request):
                 connection.reply(self._status(request))
             case Shutdown(id=request):

@@ -9,13 +9,15 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final
 
 from completion_server.backend import Backend
 from completion_server.hub import Hub
 from completion_server.instance import Running, claim
+from completion_server.numbers.recorder import Recorder
 from completion_server.paths import RuntimePaths, runtime_paths
 
 logger = logging.getLogger(__name__)
@@ -31,35 +33,41 @@ async def serve(
     paths: RuntimePaths | None = None,
     exit_after_idle_s: float | None = 1_800.0,
     parent_pid: int | None = None,
+    recording: Callable[[], AbstractContextManager[Recorder | None]] = nullcontext,
 ) -> Running | None:
     """Run an engine until it is told to end; must be awaited in the main thread, because it takes over the signals.
 
     Returns None after it has run, or the engine that already runs in this folder; then `backend` was not started.
     `pair` is what a second start is told about this one. `exit_after_idle_s` None means never. With `parent_pid` the
     engine ends when that process, its parent, has ended; take `os.getppid()` first thing in `main`. It also ends, a few
-    seconds later, when the backend could not load its models.
+    seconds later, when the backend could not load its models. `recording` is entered while the engine runs and gives
+    the recorder that hears of every answered request.
     Raises `SettingsError` if the runtime folder can't be used.
     """
     with claim(paths or runtime_paths(), pair) as claimed:
         if isinstance(claimed, Running):
             return claimed
-        hub = Hub(backend)
-        watchers = []
-        with _signals_end(hub):
-            try:
-                await hub.start(claimed)
-                watchers.append(asyncio.create_task(_end_if_useless(hub)))
-                if exit_after_idle_s is not None:
-                    watchers.append(asyncio.create_task(_end_when_idle(hub, exit_after_idle_s)))
-                if parent_pid is not None:
-                    watchers.append(asyncio.create_task(_end_with_parent(hub, parent_pid)))
-                logger.info("engine %d takes clients and loads its models", os.getpid())
-                await hub.wait_for_end()
-            finally:
-                for watcher in watchers:
-                    watcher.cancel()
-                await hub.stop()
+        with recording() as recorder:
+            await _run(Hub(backend, recorder), claimed, exit_after_idle_s, parent_pid)
     return None
+
+
+async def _run(hub: Hub, listener: socket.socket, exit_after_idle_s: float | None, parent_pid: int | None) -> None:
+    watchers = []
+    with _signals_end(hub):
+        try:
+            await hub.start(listener)
+            watchers.append(asyncio.create_task(_end_if_useless(hub)))
+            if exit_after_idle_s is not None:
+                watchers.append(asyncio.create_task(_end_when_idle(hub, exit_after_idle_s)))
+            if parent_pid is not None:
+                watchers.append(asyncio.create_task(_end_with_parent(hub, parent_pid)))
+            logger.info("engine %d takes clients and loads its models", os.getpid())
+            await hub.wait_for_end()
+        finally:
+            for watcher in watchers:
+                watcher.cancel()
+            await hub.stop()
 
 
 @contextmanager

@@ -7,19 +7,10 @@ nothing of SQL.
 from dataclasses import dataclass
 from typing import Literal
 
+from completion_server.protocol import EventKind
+
 RequestOutcome = Literal["completed", "client", "superseded", "shutdown", "failed", "refused"]
 """`client`, `superseded` and `shutdown` are the reasons of a cancelled one."""
-
-EventKind = Literal[
-    "shown",
-    "accepted",
-    "partly-accepted",
-    "typed-through",
-    "dismissed",
-    "replaced",
-    "kept-30s",
-    "kept-2min",
-]
 
 
 @dataclass(frozen=True, slots=True)

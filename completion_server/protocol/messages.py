@@ -9,9 +9,9 @@ one of them with exactly one last reply:
     Status    →  StatusReply | Error
     Shutdown  →  Goodbye | Error
 
-`Cancel` and `CloseDocument` ask for nothing back (the cancelled request itself is answered). `State` comes unasked, to
-every client, whenever the engine starts loading, is ready, fails or unloads. A `Warm` or `Complete` on an unloaded
-engine loads it again. An `Error` has id 0 where the frame had no id that could be read, or one that is in use.
+`Cancel`, `CloseDocument` and `Report` ask for nothing back (the cancelled request itself is answered). `State` comes
+unasked, to every client, whenever the engine starts loading, is ready, fails or unloads. A `Warm` or `Complete` on an
+unloaded engine loads it again. An `Error` has id 0 where the frame had no id that could be read, or one that is in use.
 
 Lengths of text are code points, times are milliseconds. Knows nothing of bytes, sockets, models or LSP.
 """
@@ -26,9 +26,14 @@ MAX_AFTER = 16_384  # code points: of the text behind it
 MAX_SNIPPETS = 16
 MAX_SNIPPET = 8_192  # code points in one snippet
 MAX_NEW_TOKENS = 1_024
+MAX_ROUNDS = 64  # of one request that are told of
+MAX_REPORT = 256  # keys, and as many events, in one report
 MAX_ALTERNATIVES = 3  # suggestions in one reply, the first one counted
 
 EnginePhase = Literal["starting", "loading", "ready", "failed", "unloaded", "stopping"]
+EventKind = Literal[
+    "shown", "accepted", "partly-accepted", "typed-through", "dismissed", "replaced", "kept-30s", "kept-2min"
+]
 FinishReason = Literal["end-of-text", "end-of-line", "end-of-block", "loop", "length"]
 
 
@@ -133,6 +138,39 @@ class CloseDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyReport:
+    """One key that an editor asked about, as its language server answered it.
+
+    `outcome` is a word of the language server's, `characters` are those of the answer. `suggestion_ms` runs from the
+    key, or the arrival of the request, to the answer, `first_tokens_ms` to the engine's first tokens, 0 without it.
+    """
+
+    outcome: str
+    language: str
+    characters: int
+    suggestion_ms: float
+    first_tokens_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class EventReport:
+    """What became of a suggestion; `characters` are those that it is about: shown, taken, typed or still there."""
+
+    kind: EventKind
+    language: str
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a language server has seen since its last report: numbers and names, for the store and the metrics."""
+
+    editor: str
+    keys: tuple[KeyReport, ...] = ()
+    events: tuple[EventReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     id: int
 
@@ -190,12 +228,39 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """One pass of the target that gave tokens: `width` were fed, `drafted` of them drafted, `accepted` of those right.
+
+    `drafter` began the draft, "" without one. `ms` runs from the end of the stage before: what others fed into the same
+    pass, and drafting, are in it.
+    """
+
+    ms: float
+    width: int
+    drafter: str
+    drafted: int
+    accepted: int
+
+
+@dataclass(frozen=True, slots=True)
+class DraftCount:
+    """How often `drafter` was asked for the token at `position` of a draft (from 0), and how often it was right."""
+
+    drafter: str
+    position: int
+    drafted: int
+    accepted: int
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Counters and times of one request. Token counts are the target's; the draft model's begin with `draft_`.
 
     In a `Result`, `cached_tokens + computed_tokens == prompt_tokens`. `target_passes` are those that gave tokens,
     `prefill_passes` those that only fed the prompt. Times start when the frame was received: `first_tokens_ms` runs to
     the first pass that committed tokens, `ttft_ms` to the first text (white space at a line end is held back).
+    `prompt_ms`, from the end of `queue_ms`, is for encoding the text and finding a slot; `prefill_ms` for the passes
+    that only fed. `rounds` are the first `MAX_ROUNDS`.
     """
 
     prompt_tokens: int = 0
@@ -211,9 +276,13 @@ class Usage:
     target_passes: int = 0
     prefill_passes: int = 0
     queue_ms: float = 0.0
+    prompt_ms: float = 0.0
+    prefill_ms: float = 0.0
     first_tokens_ms: float = 0.0
     ttft_ms: float = 0.0
     e2e_ms: float = 0.0
+    rounds: tuple[Round, ...] = ()
+    drafts: tuple[DraftCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +368,6 @@ class Goodbye:
     id: int
 
 
-ClientMessage = Hello | Complete | Warm | Cancel | CloseDocument | Status | Shutdown
+ClientMessage = Hello | Complete | Warm | Cancel | CloseDocument | Report | Status | Shutdown
 EngineMessage = Welcome | State | Delta | Result | Warmed | Cancelled | Error | StatusReply | Goodbye
 Message = ClientMessage | EngineMessage

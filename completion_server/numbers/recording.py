@@ -1,0 +1,52 @@
+"""Opens what an engine's settings ask for: the store, the metrics, both or neither."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from completion_server.backend import Snapshot
+from completion_server.errors import SettingsError
+from completion_server.numbers.recorder import Recorder, Sink
+from completion_server.settings import EngineSettings
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def recording(settings: EngineSettings, path: Path, snapshot: Callable[[], Snapshot]) -> Iterator[Recorder]:
+    """A recorder for as long as the engine runs. Raises `SettingsError` if the port for metrics cannot be had.
+
+    Where there can be no store an engine that suggests is worth more than none that counts: a line in the log says so.
+    """
+    sinks: list[Sink] = []
+    with ExitStack() as ending:
+        if settings.numbers:
+            from completion_server.numbers.store import Store
+
+            try:
+                store = Store(path, keep_days=settings.numbers_days)
+            except SettingsError as error:
+                log.warning("%s", error)
+            else:
+                ending.callback(store.close)
+                sinks.append(store.add)
+        if settings.metrics_port:
+            sinks.append(_serve_metrics(settings.metrics_port, snapshot, ending))
+        yield Recorder(sinks)
+
+
+def _serve_metrics(port: int, snapshot: Callable[[], Snapshot], ending: ExitStack) -> Sink:
+    from prometheus_client import start_http_server
+
+    from completion_server.numbers.metrics import Metrics, SnapshotCollector
+
+    metrics = Metrics()
+    metrics.registry.register(SnapshotCollector(snapshot))
+    try:
+        server, _ = start_http_server(port, addr="127.0.0.1", registry=metrics.registry)
+    except OSError as error:
+        raise SettingsError(f"metrics_port {port} cannot be used ({error.strerror}): choose another, or 0") from None
+    ending.callback(server.server_close)
+    ending.callback(server.shutdown)
+    return metrics.add
