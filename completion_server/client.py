@@ -18,6 +18,7 @@ from completion_server.errors import (
 )
 from completion_server.instance import find_running
 from completion_server.launch import Launched, launch
+from completion_server.pairs import Pair, load_pairs
 from completion_server.paths import RuntimePaths, runtime_paths
 from completion_server.peer import same_user
 from completion_server.protocol import (
@@ -35,6 +36,7 @@ from completion_server.protocol import (
     Hello,
     Limits,
     Message,
+    Report,
     Result,
     Shutdown,
     State,
@@ -144,6 +146,16 @@ async def connect_or_start(
         pause = min(1.5 * pause, _LONGEST_PAUSE)
 
 
+def places() -> RuntimePaths:
+    """Where an engine's socket and log are, whether one runs or not. Raises `SettingsError`."""
+    return runtime_paths()
+
+
+def known_pairs() -> tuple[Pair, ...]:
+    """All pairs that can be loaded by name. Raises `SettingsError` for a file of them that cannot be read."""
+    return tuple(load_pairs().values())
+
+
 class EngineClient:
     """A connection to the engine. Made by `connect` and `connect_or_start`; end it with `aclose`.
 
@@ -205,6 +217,10 @@ class EngineClient:
 
     async def close_document(self, document: str) -> None:
         self._send(CloseDocument(document))
+
+    async def report(self, report: Report) -> None:
+        """Tell the engine's store and metrics what this front end has seen."""
+        self._send(report)
 
     async def shutdown(self) -> None:
         """Ask the engine's process to end. Returns when it has answered all its requests."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from completion_server.protocol import Usage
+from lsp.context import plain
 from lsp.growth import Growth
 from lsp.text import Position
 
@@ -27,11 +28,21 @@ Outcome = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Ghost:
-    """One suggestion as it is to be shown: `text` in place of the first `replace` code points behind the cursor."""
+    """One suggestion as it is to be shown: `text` in place of the first `replace` code points behind the cursor.
+
+    `anchor` is where the suggestion began, `typed` what of it has been typed through since, with `\\n` line ends.
+    """
 
     id: str
     text: str
+    anchor: Position
     replace: int = 0
+    typed: str = ""
+
+    @property
+    def whole(self) -> str:
+        """From the anchor to the end, with `\\n` line ends."""
+        return self.typed + plain(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from completion_server.errors import EngineUnavailable, ForetypeError, RequestCancelled, RequestError
-from completion_server.protocol import Context, Decoding, Delta, Limits, Result, State, Warmed
+from completion_server.protocol import Context, Decoding, Delta, Limits, Result, State, StatusReply, Warmed
 
 logger = logging.getLogger(__name__)
 
@@ -18,13 +18,19 @@ FIRST_PAUSE = 0.1  # seconds before the second try
 LONGEST_PAUSE = 30.0
 FAILURES = 3  # failed requests in a row that a person is told of
 QUICKEST_RETRY = 1.0  # a key may cut a pause short down to this
+LONGEST_GOODBYE = 10.0  # seconds that an engine may take to end
 COST_FACTOR = 5.0  # rest at least this many times as long as the try took that failed
+
+
+STOPPED = "The engine was stopped; start it to get suggestions."
 
 
 class Engine(Protocol):
     """What the link needs of a client: `completion_server.client.EngineClient`, and a fake in the tests."""
 
     state: State
+    pid: int
+    version: str
 
     @property
     def closed(self) -> bool: ...
@@ -38,7 +44,9 @@ class Engine(Protocol):
         alternatives: int = ...,
     ) -> Result: ...
     async def warm(self, context: Context) -> Warmed: ...
+    async def status(self) -> StatusReply: ...
     async def close_document(self, document: str) -> None: ...
+    async def shutdown(self) -> None: ...
     async def aclose(self) -> None: ...
     async def wait_closed(self) -> None: ...
 
@@ -74,22 +82,36 @@ class EngineLink:
         self._keeper: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
         self._moved = asyncio.Event()  # set and replaced whenever the phase changes
-        self._told = False
+        self.problem: str | None = None  # that a person was told of, until it is over
         self._was_ready = False
         self._failures = 0  # requests in a row
+        self.halted = False  # by a person, who alone may start it again
         self._chores: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         """Begin to look for an engine, in the background."""
+        self.halted = False
         if self._keeper is None:
             self._keeper = asyncio.create_task(self._keep())
 
     async def stop(self) -> None:
-        """Hang up; the engine goes on for the next editor."""
+        """Hang up; the engine goes on for the next editor. Nothing looks for one until `start`."""
         keeper, self._keeper = self._keeper, None
         if keeper is not None:
             keeper.cancel()
             await asyncio.wait([keeper])
+
+    async def shut_down(self) -> None:
+        """End the engine's process, if there is one, for all editors, then `stop`."""
+        engine = self._engine
+        if engine is not None:
+            with contextlib.suppress(TimeoutError, ForetypeError):
+                async with asyncio.timeout(LONGEST_GOODBYE):
+                    await engine.shutdown()
+                    await engine.wait_closed()
+        await self.stop()
+        self.halted, self.problem = True, None
+        self._reporter.lost(STOPPED)
 
     @property
     def ready(self) -> Engine | None:
@@ -98,15 +120,22 @@ class EngineLink:
         return engine if engine is not None and engine.state.phase == "ready" else None
 
     @property
+    def connected(self) -> Engine | None:
+        """An engine that answers, whatever its state."""
+        return self._engine
+
+    @property
     def phase(self) -> str:
-        """The engine's phase, or "unavailable"."""
-        return self._engine.state.phase if self._engine is not None else "unavailable"
+        """The engine's phase; without one "unavailable", or "stopped" where a person wants none."""
+        if self._engine is not None:
+            return self._engine.state.phase
+        return "stopped" if self.halted else "unavailable"
 
     async def wait_ready(self, seconds: float) -> Engine | None:
-        """`ready`, after at most `seconds` of waiting for it; at once where loading has failed."""
+        """`ready`, after at most `seconds` of waiting for it; at once where loading has failed or nobody looks."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self.ready is None and self.phase != "failed":
+                while self.ready is None and self.phase not in ("failed", "stopped"):
                     await self._moved.wait()
         return self.ready
 
@@ -131,8 +160,8 @@ class EngineLink:
     def worked(self) -> None:
         """A request succeeded, or could."""
         self._failures = 0
-        if self._told:
-            self._told = False
+        if self.problem is not None:
+            self.problem = None
             self._reporter.recovered("Suggestions work again.")
 
     async def _keep(self) -> None:
@@ -195,8 +224,8 @@ class EngineLink:
         self._tell(message)
 
     def _tell(self, message: str) -> None:
-        if not self._told:
-            self._told = True
+        if self.problem is None:
+            self.problem = message
             self._reporter.trouble(message)
 
     def _spawn(self, work: Awaitable[None]) -> None:

@@ -15,6 +15,7 @@ from completion_server.protocol import (
     Limits,
     Result,
     State,
+    StatusReply,
     TokenScore,
     Usage,
     Warmed,
@@ -34,6 +35,8 @@ class FakeEngine:
     def __init__(self, say: Callable[[Context], str] = lambda _: "", state: State = READY) -> None:
         self.say = say
         self.state = state
+        self.pid = 4_243
+        self.version = "0.0"
         self.asked: list[Context] = []
         self.asked_for: list[tuple[Limits, Decoding]] = []  # beside `asked`
         self.warmed: list[Context] = []
@@ -123,6 +126,19 @@ class FakeEngine:
 
     async def close_document(self, document: str) -> None:
         self.closed_documents.append(document)
+
+    async def status(self) -> StatusReply:
+        if self.closed:
+            raise EngineUnavailable("the connection to the engine is over")
+        return StatusReply(
+            1, self.pid, self.version, 1.0, self.state, "cpu", "float32", "fake", None, ("n-gram",),
+            clients=1, running=0, queued=0, slots_used=0, slots_total=8, kv_bytes=0, kv_budget_bytes=0,
+            completed=len(self.asked), cancelled=self.cancelled, failed=0, wasted_tokens=0,
+        )  # fmt: skip
+
+    async def shutdown(self) -> None:
+        self.become(State("stopping", self.state.pair))
+        self.die()
 
     async def aclose(self) -> None:
         self._over.set()

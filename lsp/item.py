@@ -12,14 +12,15 @@ ACCEPTED = "foretype.accepted"
 
 def to_items(
     document: Document, answer: Answer, context: types.InlineCompletionContext
-) -> list[types.InlineCompletionItem]:
-    """One item for each ghost that can be shown, at the cursor or in place of what it replaces.
+) -> list[tuple[types.InlineCompletionItem, Ghost]]:
+    """An item for each ghost that can be shown, at the cursor or in place of what it replaces.
 
     While the editor's own completion menu is open only an item that continues the selected entry can be shown: it then
     takes the entry's range and begins with the entry's text.
     """
-    items = [_item(document, answer.position, ghost, context.selected_completion_info) for ghost in answer.ghosts]
-    return [item for item in items if item is not None]
+    selected = context.selected_completion_info
+    items = ((_item(document, answer.position, ghost, selected), ghost) for ghost in answer.ghosts)
+    return [(item, ghost) for item, ghost in items if item is not None]
 
 
 def id_of(item: object) -> str | None:

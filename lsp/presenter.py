@@ -41,19 +41,20 @@ class Presenter:
 
         One that was offered once is shown again; else it must be sure enough, unless somebody asked by hand.
         """
-        text = self._document.text
-        typed = suggestion.typed(text, cursor)
-        rest = suggestion.rest(text, cursor)
+        live = self._document.text
+        typed = suggestion.typed(live, cursor)
+        rest = suggestion.rest(live, cursor)
         if typed is None or not rest:
             return None
-        before = plain(text.slice(text.back(cursor, _AROUND), cursor))
-        after = plain(text.slice(cursor, text.forward(cursor, _AROUND)))
+        before = plain(live.slice(live.back(cursor, _AROUND), cursor))
+        after = plain(live.slice(cursor, live.forward(cursor, _AROUND)))
         shown = trim(rest, self._surroundings(before, after))
         if not shown.text:
             return None
         if not (invoked or suggestion.offered or is_sure(suggestion, len(typed), shown.text, self.min_confidence)):
             return None
-        return Ghost(suggestion.id, shown.text.replace("\n", self.eol(cursor)), shown.replace)
+        text = shown.text.replace("\n", self.eol(cursor))
+        return Ghost(suggestion.id, text, suggestion.anchor, shown.replace, typed)
 
     def styled(self, said: str, context: Context) -> str:
         """`refined` without the cuts."""
@@ -70,11 +71,6 @@ class Presenter:
         """The part of `refined` that stands while the model still writes; `words`: parts of the first line too."""
         head = settled(said, self._surroundings(context.before, context.after), words=words)
         return self.refined(head, context) if head.strip() else ""
-
-    def whole(self, suggestion: Suggestion, cursor: Position, ghost: Ghost) -> str:
-        """`ghost` with what was typed through in front of it."""
-        typed = suggestion.typed(self._document.text, cursor) or ""
-        return typed + plain(ghost.text)
 
     def eol(self, place: Position) -> str:
         """The line end to write there."""

@@ -128,7 +128,7 @@ class Runner:
             if (head := self._head(run, run.cursor)) is not None:
                 run.answer(head)
         elif run.growth is not None and (found := self._stands(run, run.cursor)) is not None:
-            run.growth.more(found[0])
+            run.growth.more(found[0].whole)
 
     def _left(self, run: Run) -> None:
         """The client has cancelled the request that waited. Often the next one is on its way."""
@@ -151,14 +151,14 @@ class Runner:
         found = self._stands(run, cursor)
         if found is None:
             return None
-        whole, ghost, place = found
+        ghost, place = found
         if run.growth is not None:
             run.growth.give_way()
-        run.growth = self._growth(run, whole)
+        run.growth = self._growth(run, ghost.whole)
         return Answer("growing", self._document.version, place, (ghost,), growth=run.growth)
 
-    def _stands(self, run: Run, cursor: Position) -> tuple[str, Ghost, Position] | None:
-        """What stands of a suggestion that is being written, from its anchor on, and what of it to show where."""
+    def _stands(self, run: Run, cursor: Position) -> tuple[Ghost, Position] | None:
+        """What of a suggestion that is being written may be shown by now, and where."""
         run.cursor = cursor
         place = run.place(self._document.text)
         if place is None:
@@ -170,7 +170,7 @@ class Runner:
         if ghost is None or ghost.replace:
             return None
         run.suggestion.offered = True
-        return self._presenter.whole(so_far, place, ghost), ghost, place
+        return ghost, place
 
     def _growth(self, run: Run, given: str) -> Growth:
         own_id, eol, grow = run.suggestion.id, self._presenter.eol(run.suggestion.anchor), self._grow
@@ -199,8 +199,7 @@ class Runner:
             run.answer(replace(answer, growth=growth))
         else:
             ghost = next((ghost for ghost in answer.ghosts if ghost.id == run.suggestion.id), None)
-            whole = self._presenter.whole(run.suggestion, answer.position, ghost) if ghost else None
-            run.growth.end(whole, answer.usage)
+            run.growth.end(ghost.whole if ghost else None, answer.usage)
 
     def _deliver(self, run: Run, result: Result) -> Answer:
         """The document may have moved on: give what still holds where the cursor is now."""

@@ -17,15 +17,21 @@ from pygls.lsp.server import LanguageServer
 
 from completion_server import __version__
 from completion_server.client import connect, connect_or_start
+from completion_server.protocol import Usage
+from lsp import commands, features
 from lsp.answer import Answer
+from lsp.audience import Audience
 from lsp.completor import Completor
 from lsp.document import Document
 from lsp.engine_link import Connect, Engine, EngineLink, OnState
-from lsp.item import ACCEPTED, to_items
+from lsp.events import Listener
+from lsp.figures import Figures
+from lsp.item import to_items
 from lsp.logs import configure_logging
 from lsp.neighbours import Neighbours
 from lsp.reporter import EditorReporter
 from lsp.settings import Settings, read_settings
+from lsp.totals import Totals
 from lsp.trace import METHOD as TRACE
 from lsp.trace import trace_params
 from lsp.warmer import Warmer
@@ -41,17 +47,25 @@ _NOTEBOOKS = types.NotebookDocumentSyncOptions([types.NotebookDocumentFilterWith
 
 
 class Server(LanguageServer):
-    """Holds the documents' completors and the link to the engine. `engine` replaces the way to one, for tests."""
+    """Holds the documents' completors, the link to the engine, and those who hear what becomes of suggestions.
+
+    `engine` replaces the way to one, for tests; `listeners` hear of every event beside the totals of the status.
+    """
 
     protocol: WireProtocol
 
-    def __init__(self, engine: Connect | None = None) -> None:
+    def __init__(self, engine: Connect | None = None, listeners: Sequence[Listener] = ()) -> None:
         super().__init__("foretype", __version__, protocol_cls=WireProtocol, notebook_document_sync=_NOTEBOOKS)
         self.protocol.on_close = self._close
         self.settings = Settings()
         self.may_begin_below = False  # see `trim.Surroundings`
-        self.accepted = 0  # items that clients have reported as accepted
-        self.link = EngineLink(engine or self._connect, EditorReporter(self))
+        self.pair: str | None = None  # that a person chose, over that of the settings
+        self.log_file: str | None = None
+        self.figures = Figures()
+        self.totals = Totals()
+        self.audience = Audience([self.totals, *listeners])
+        self.reporter = EditorReporter(self)
+        self.link = EngineLink(engine or self._connect, self.reporter)
         self.warmer = Warmer()
         self._completors: dict[str, Completor] = {}
         self._neighbours = Neighbours(
@@ -66,6 +80,7 @@ class Server(LanguageServer):
     def configure(self, options: object) -> None:
         """Take settings; what is wrong with them is told once the client is ready to hear it."""
         self.settings, self._problems = read_settings(options)
+        self.audience.enabled = self.settings.events
         for completor in self._completors.values():
             completor.configure(self.settings)
 
@@ -75,7 +90,7 @@ class Server(LanguageServer):
             message = "Foretype: " + " ".join(self._problems)
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
             self._problems = []
-        if self.settings.enabled:
+        if self.settings.enabled and not self.link.halted:
             self.link.start()
 
     def completor(self, uri: str) -> Completor | None:
@@ -96,6 +111,7 @@ class Server(LanguageServer):
                 neighbours=self._neighbours,
                 may_begin_below=self.may_begin_below,
             )
+            document.listen(lambda edit: self.audience.on_edit(document, edit))
         return self._completors[document.key]
 
     def touched(self, uri: str) -> None:
@@ -127,8 +143,16 @@ class Server(LanguageServer):
             raise
         finally:
             self._trace(request, params, answer)
+        for item, ghost in items:
+            self.audience.offered(completor.document, ghost, str(item.insert_text))
+        self._count(answer.usage)
         self._begin_growth(request, params, answer)
-        return types.InlineCompletionList(items)
+        return types.InlineCompletionList([item for item, _ in items])
+
+    def prefer(self, document: Document, own_id: str) -> None:
+        """The suggestion that a person sees in `document`."""
+        if (completor := self._completors.get(document.key)) is not None:
+            completor.prefer(own_id)
 
     def engine_ready(self) -> None:
         """The models are loaded: prefill where the person is."""
@@ -143,11 +167,12 @@ class Server(LanguageServer):
 
     async def _connect(self, on_state: OnState) -> Engine:
         if self.settings.engine.start:
-            return await connect_or_start(name="lsp", pair=self.settings.pair, on_state=on_state)
+            return await connect_or_start(name="lsp", pair=self.pair or self.settings.pair, on_state=on_state)
         return await connect(name="lsp", on_state=on_state)
 
     def _close(self, document: Document) -> None:
         self._neighbours.forget(document)
+        self.audience.closed(document)
         completor = self._completors.pop(document.key, None)
         if completor is not None:
             completor.close()
@@ -159,60 +184,34 @@ class Server(LanguageServer):
         if self.settings.trace:
             self.protocol.notify(TRACE, trace_params(request, params.text_document.uri, answer))
 
+    def _count(self, usage: Usage | None) -> None:
+        if usage is not None:
+            self.figures.take(usage)
+            self.reporter.refresh()
+
     def _begin_growth(self, request: _RequestId, params: types.InlineCompletionParams, answer: Answer) -> None:
         growth = answer.growth
         if growth is None:
             return
         if answer.outcome == "growing":
-            growth.when_over = lambda usage: self._trace(request, params, replace(answer, outcome="grown", usage=usage))
+
+            def grown(usage: Usage | None) -> None:
+                self._count(usage)
+                self._trace(request, params, replace(answer, outcome="grown", usage=usage))
+
+            growth.when_over = grown
         self.protocol.after_reply(request, growth.begin)
 
     def _grow(self, own_id: str, text: str, done: bool) -> None:
+        self.audience.grew(own_id, text)
         self.protocol.notify(GROW, {"id": own_id, "text": text, "done": done})
 
 
-def create_server(engine: Connect | None = None) -> Server:
-    """A server with its features registered, not yet running."""
-    server = Server(engine)
-
-    @server.feature(types.INITIALIZE)
-    def initialize(params: types.InitializeParams) -> None:
-        server.configure(params.initialization_options)
-        client = params.client_info.name if params.client_info else ""
-        server.may_begin_below = bool(client) and "vim" not in client.lower()
-
-    @server.feature(types.INITIALIZED)
-    async def initialized(params: types.InitializedParams) -> None:  # noqa: ARG001
-        server.begin()
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
-        if isinstance(params.settings, dict) and "foretype" in params.settings:
-            server.configure(params.settings["foretype"])
-            server.begin()
-
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def did_open(params: types.DidOpenTextDocumentParams) -> None:
-        server.touched(params.text_document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def did_change(params: types.DidChangeTextDocumentParams) -> None:
-        server.touched(params.text_document.uri)
-
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
-    def did_change_notebook(params: types.DidChangeNotebookDocumentParams) -> None:
-        cells = params.change.cells
-        for change in (cells and cells.text_content) or []:
-            server.touched(change.document.uri)
-
-    @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
-    async def inline_completion(params: types.InlineCompletionParams) -> types.InlineCompletionList:
-        return await server.suggest(params)
-
-    @server.command(ACCEPTED)
-    def accepted(*items: str) -> None:
-        server.accepted += len(items)
-
+def create_server(engine: Connect | None = None, listeners: Sequence[Listener] = ()) -> Server:
+    """A server that is ready to run, not yet running."""
+    server = Server(engine, listeners)
+    features.register(server)
+    commands.register(server)
     return server
 
 
@@ -220,6 +219,7 @@ def run(log_file: str | None = None) -> int:
     """Serve one editor on stdin and stdout until it hangs up. The exit code: 1 where it did so without `shutdown`."""
     configure_logging(log_file)
     server = create_server()
+    server.log_file = log_file
     server.start_io()
     return 0 if server.protocol.shut_down else 1
 

@@ -162,6 +162,7 @@ async def start_editor() -> AsyncIterator[Callable[..., Awaitable[Editor]]]:
     yield start
     for server in servers:
         server.warmer.cancel()
+        server.audience.stop()
         await server.link.stop()
 
 

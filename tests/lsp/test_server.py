@@ -51,13 +51,6 @@ async def test_what_the_engine_is_told(editor: Any, engine: FakeEngine) -> None:
     assert (context.path, context.language, context.version) == ("src/x y.py", "python", 1)
 
 
-async def test_accepted_items_are_counted(editor: Any) -> None:
-    command = {"command": "foretype.accepted", "arguments": ["s1"]}
-    editor.send({"id": "c", "method": "workspace/executeCommand", "params": command})
-    assert (await editor.reply("c"))["result"] is None
-    assert editor.server.accepted == 1
-
-
 async def test_a_document_that_is_not_open_gets_an_empty_answer(editor: Any) -> None:
     assert await editor.ghost(0, 0, uri="file:///project/never.py") is None
     editor.notify(
@@ -179,6 +172,8 @@ async def test_status_goes_to_clients_that_asked_for_it(editor: Any, engine: Fak
         "pair": "fake",
         "detail": "reading weights",
         "fraction": 0.25,
+        "warm_ttft_ms": None,
+        "acceptance_today": None,
     }
 
 
