@@ -94,7 +94,6 @@ class Desk:
         self._neighbours = Neighbours(lambda _: [], lambda _: None, lambda: files)
         self._typed = 0
         self._text = "".join(session.keys)
-        self.document.listen(self._window.on_edit)
 
     def key(self, key: str, times: Times) -> None:
         context = times.of("context", lambda: self._type(key))
@@ -133,17 +132,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
     sources = read_sources(options.files or [str(path) for path in standard_library()])
-    session = in_lines(middle(sources, options.keys), options.lines, sources, options.seed)
+    session = in_lines(middle(sources, options.keys + _ANSWER), options.lines, sources, options.seed)
     desk = Desk(session, sources[:OTHERS], _tokenizer(options))
     times = Times()
     desk.key(session.keys[0], Times())  # what is prepared at the first key is not what a key costs
     gc.collect()
-    for key in session.keys[1:]:
+    keys = session.keys[1 : options.keys]
+    for key in keys:
         desk.key(key, times)
     found = times.summary()
     return {
         "lines": desk.document.text.line_count,
-        "keys": len(session.keys) - 1,
+        "keys": len(keys),
         "layout": desk.layout.family.name,
         "ms": found,
         "goal_ms": GOAL_MS,

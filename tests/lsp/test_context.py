@@ -1,7 +1,7 @@
 """What is sent: bounded, with one kind of line end, and encodable."""
 
-from completion_server.protocol import MAX_AFTER, MAX_BEFORE
-from lsp.context import build_context, plain
+from completion_server.protocol import MAX_AFTER, MAX_BEFORE, Snippet
+from lsp.context import Around, build_context, plain
 from lsp.document import Document
 from lsp.text import Position
 from lsp.window import Window
@@ -42,6 +42,27 @@ def test_one_line_of_300_kilobytes() -> None:
 def test_the_end_of_the_file() -> None:
     assert context_at("", Position(0, 0)) == ("", "")
     assert context_at("ab\n", Position(1, 0)) == ("ab\n", "")
+
+
+def context_in(around: Around, source: str, cursor: Position) -> tuple[str, str]:
+    document = Document("d7", "file:///p/a.py", source)
+    context = build_context(document, Window(document.text), cursor, "a.py", around)
+    assert context.snippets == around.snippets
+    return context.before, context.after
+
+
+def test_what_belongs_to_a_document_stands_around_it() -> None:
+    around = Around("above\n\n", "\n\nbelow", (Snippet("b.py", "x"),))
+    assert context_in(around, "a\r\nb", Position(1, 0)) == ("above\n\na\n", "b\n\nbelow")
+
+
+def test_but_not_where_there_is_no_room_or_something_between() -> None:
+    above, below = Around(above="x" * 90_000), Around(below="y" * 16_000)
+    assert context_in(above, "0123456789\n" * 1_000, Position(1_000, 0))[0].startswith("0123")
+    assert context_in(above, "0123456789\n" * 20_000, Position(20_000, 0))[0].startswith("0123")
+    after = context_in(below, "0123456789\n" * 100, Position(0, 0))[1]
+    assert (len(after), after[-1]) == (MAX_AFTER, "y")
+    assert "y" not in context_in(below, "0123456789\n" * 20_000, Position(0, 0))[1]
 
 
 def test_names_that_are_too_long_or_not_encodable_are_cut() -> None:

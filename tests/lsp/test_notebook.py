@@ -65,6 +65,14 @@ class TestWindow:
         cells[7].document.text.replace_all("y" * 12)
         assert window.above(cells, HERE, 0) == first.replace("x" * 8, "y" * 12, 4).replace("y" * 12, "x" * 8, 3)
 
+    def test_it_begins_earlier_where_little_is_left(self) -> None:
+        window = CellWindow(budget=60, limit=90)
+        cells = [cell("x" * 8, key=str(n)) for n in range(10)]
+        assert len(window.above(cells, HERE, 0)) == 60
+        for emptied in cells[5:]:
+            emptied.document.text.replace_all("")
+        assert window.above(cells, HERE, 0) == ("x" * 8 + "\n\n") * 5 + "\n\n" * 5
+
     def test_a_cell_in_front_of_it_does_not_either(self) -> None:
         window = CellWindow(budget=60, limit=90)
         cells = [cell("x" * 8, key=str(n)) for n in range(10)]

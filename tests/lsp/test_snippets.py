@@ -116,7 +116,8 @@ def test_the_set_stays_while_somebody_works_in_a_file() -> None:
 
 
 def test_who_comes_back_keeps_what_is_still_there() -> None:
-    here, shapes, cooking = main(), Open("shapes.py", SHAPES), Open("cooking.py", COOKING)
+    here = main("circle def oven bread dough heat")
+    shapes, cooking = Open("shapes.py", SHAPES), Open("cooking.py", COOKING)
     desk = Desk(here, shapes)
     first = desk.texts(here)
     desk.files.append(cooking)
@@ -141,7 +142,7 @@ def test_a_much_better_piece_takes_the_place_of_an_old_one() -> None:
     desk = Desk(here, both)
     assert desk.texts(here)[0].startswith("def area")
     desk.texts(both)
-    here.document.text.replace_all("oven bread dough heat\n")
+    here.document.text.replace_all("circle oven bread dough heat\n")
     assert desk.texts(here)[0].startswith("def bake")
 
 
@@ -153,6 +154,12 @@ def test_of_many_files_those_in_which_somebody_worked_last() -> None:
         desk.texts(files[n])
     newest = [f"{n}.py" for n in (1, 0, DOCUMENTS + 2, DOCUMENTS + 1)]
     assert desk.paths(here) == newest[:COUNT]
+
+
+def test_secrets_take_nobody_s_place() -> None:
+    secrets = [Open(f"{n}.py", SHAPES, excluded=True) for n in range(DOCUMENTS)]
+    here = main()
+    assert Desk(here, Open("shapes.py", SHAPES), *secrets).paths(here) == ["shapes.py"]
 
 
 def test_everything_is_bounded() -> None:
