@@ -10,6 +10,7 @@ import { InlineCompletionRequest, type InlineCompletionItem, type InlineCompleti
 import * as protocol from "./protocol";
 import type { ReplyItem } from "./session/asked";
 import { idOf } from "./session/asked";
+import { Growth } from "./growth";
 import { Pace } from "./session/pace";
 import type { Position } from "./session/position";
 import { Session } from "./session/session";
@@ -23,6 +24,7 @@ export class Sessions implements vscode.Disposable {
   private readonly sessions = new Map<string, Session>();
   private readonly pace = new Pace();
   private readonly subscriptions: vscode.Disposable[] = [];
+  private readonly growth = new Growth((command) => this.again(command));
   private client: LanguageClient | undefined;
   private shows = false;
   private automatic = false; // the next explicit request is ours, not the person's
@@ -54,7 +56,7 @@ export class Sessions implements vscode.Disposable {
   attach(client: LanguageClient): void {
     this.clear();
     this.client = client;
-    client.onNotification(protocol.grow, ({ id, text }) => void this.grow(id, text));
+    client.onNotification(protocol.grow, ({ id, text }) => this.grow(id, text));
     client.onNotification(protocol.trace, ({ uri, outcome }) => this.traced(uri, outcome));
   }
 
@@ -64,7 +66,7 @@ export class Sessions implements vscode.Disposable {
     const waiting = this.unanswered;
     this.unanswered = undefined;
     if (editor && waiting?.uri === editor.document.uri.toString() && waiting.version === editor.document.version) {
-      await this.again();
+      await this.again("editor.action.inlineSuggest.trigger");
     }
   }
 
@@ -81,6 +83,7 @@ export class Sessions implements vscode.Disposable {
       session.close();
     }
     this.sessions.clear();
+    this.growth.stop();
   }
 
   dispose(): void {
@@ -111,6 +114,7 @@ export class Sessions implements vscode.Disposable {
       const shown = items.filter((item) => item !== undefined);
       if (items[0]) {
         session.tracker.offered(first.suggestion, reader(document));
+        this.growth.offered(first.suggestion);
         this.showing(true);
       }
       return shown;
@@ -207,11 +211,10 @@ export class Sessions implements vscode.Disposable {
 
   // -- told by the server ----------------------------------------------------------------------------------------
 
-  private async grow(id: string, text: string): Promise<void> {
-    const editor = vscode.window.activeTextEditor;
-    for (const [uri, session] of this.sessions) {
-      if (session.grow(id, text) && editor?.document.uri.toString() === uri && session.held(editor.selection.active)) {
-        await this.again();
+  private grow(id: string, text: string): void {
+    for (const session of this.sessions.values()) {
+      if (session.grow(id, text)) {
+        this.growth.grown(session);
       }
     }
   }
@@ -235,11 +238,11 @@ export class Sessions implements vscode.Disposable {
     }
   }
 
-  /** Have the editor ask once more, as if by a key. */
-  private async again(): Promise<void> {
+  /** Have the editor ask once more by one of its commands, and take that for a key. */
+  private async again(command: string): Promise<void> {
     this.automatic = true;
     try {
-      await vscode.commands.executeCommand("editor.action.inlineSuggest.trigger");
+      await vscode.commands.executeCommand(command);
     } finally {
       this.automatic = false;
     }

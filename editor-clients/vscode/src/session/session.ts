@@ -55,7 +55,8 @@ export class Session {
   /** The cursor moved, with or without an edit. */
   moved(cursor: Position, byHand: boolean, eol: string): void {
     this.tracker.moved(byHand, eol);
-    if (this.tracker.showing && !this.tracker.showing.offer(this.document, cursor)) {
+    const { showing, complete } = this.tracker;
+    if (showing && !complete && !showing.offer(this.document, cursor)) {
       this.tracker.end("hidden");
     }
   }

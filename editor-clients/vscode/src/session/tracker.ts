@@ -38,6 +38,11 @@ export class Tracker {
     return this.current?.suggestion;
   }
 
+  /** Whether all of it is in the document; if it was taken, `accepted` follows. */
+  get complete(): boolean {
+    return this.current?.consumed === this.current?.suggestion.text.length;
+  }
+
   /** The editor was given `suggestion` to show. */
   offered(suggestion: Suggestion, document: TextSource): void {
     if (this.current?.suggestion.id === suggestion.id) {
@@ -72,7 +77,7 @@ export class Tracker {
     if (!current) {
       return;
     }
-    const all = current.consumed === current.suggestion.text.length;
+    const all = this.complete;
     if (current.unexplained > 0 && !byHand && !all) {
       this.events.partlyAccepted(current.suggestion.item, taken(current, eol));
     }

@@ -16,15 +16,17 @@ const finished = { code: null, log: [] }; // of tests in the extension host
 await page.exposeFunction("codeAutomationLog", (_kind, words) => finished.log.push(words.join(" ")));
 await page.exposeFunction("codeAutomationExit", (code) => (finished.code = code));
 
-/** The ghost text that is painted, a line each, and where: read in the page. */
+/** The ghost text that is painted, line by line: read in the page. Pieces of one line have the same top. */
 function ghost() {
-  const view = document.querySelector(".monaco-editor.focused, .editor-instance .monaco-editor");
-  const visible = (element) => element.getBoundingClientRect().height > 0;
-  const within = [...(view ?? document).querySelectorAll(".ghost-text-decoration, .ghost-text-decoration-preview")];
-  const first = within.filter(visible).map((element) => element.textContent).join("");
-  const lines = [...(view ?? document).querySelectorAll(".ghost-text .view-line, .ghost-text > div")].filter(visible);
-  const below = lines.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
-  const text = [first, ...below.map((line) => line.textContent)].join("\n");
+  const lines = new Map();
+  for (const element of document.querySelectorAll(".ghost-text, .ghost-text-decoration, .ghost-text-decoration-preview")) {
+    const { top, left, height } = element.getBoundingClientRect();
+    if (height > 0 && !element.querySelector(".ghost-text") && !element.closest(".quick-input-widget")) {
+      lines.set(Math.round(top), [...(lines.get(Math.round(top)) ?? []), { left, text: element.textContent }]);
+    }
+  }
+  const byTop = [...lines].sort(([a], [b]) => a - b).map(([, pieces]) => pieces.sort((a, b) => a.left - b.left));
+  const text = byTop.map((pieces) => pieces.map((piece) => piece.text).join("")).join("\n");
   return text.replaceAll("\u00a0", " ").replaceAll("\u200b", "");
 }
 

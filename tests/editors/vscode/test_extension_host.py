@@ -1,0 +1,14 @@
+"""The extension in the real editor's extension host: `editor-clients/vscode/test/host/index.ts`."""
+
+import pytest
+from bench.vscode_install import EXTENSION
+
+
+@pytest.mark.slow
+async def test_in_the_extension_host(workplace) -> None:
+    workplace.start_engine()
+    async with workplace.editor(tests=EXTENSION / "build" / "host.js") as editor:
+        code, log = await editor.finished()
+    ours = [line for line in log if line.startswith(("ok ", "FAILED "))]
+    assert code == 0, "\n".join(ours or log)
+    assert len(ours) > 5, log
