@@ -68,6 +68,11 @@ class PrivateEngine:
     ) -> None:
         await self._stack.aclose()
 
+    @property
+    def client(self) -> EngineClient:
+        """A connection of our own, for what no language server asks."""
+        return self._client
+
     async def status(self) -> StatusReply:
         return await self._client.status()
 

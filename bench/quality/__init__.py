@@ -1,0 +1,1 @@
+"""Suggestions at cursors of real code, against what its authors wrote: `python -m bench.quality`."""

@@ -1,0 +1,98 @@
+"""What one suggestion is worth: the document with it accepted, against the document that its author wrote. Pure.
+
+All figures are about what a person would have in front of them after accepting, not about the bare text.
+
+- `exact`: the cursor's line then reads as the author's does, white space at its end aside.
+- `prefix_chars`: so many characters of the suggestion, from its first on, are the author's.
+- `similarity`: of what stands behind the cursor on its line then and what the author has there, 1 - edits / length of
+  the longer (Levenshtein distance; Navarro, A guided tour to approximate string matching, 2001).
+- `syntax_ok`: the whole file parses.
+- `repeats`: the suggestion ends in what follows the cursor already: closers behind it, or the lines below. What the
+  author repeats himself is none.
+
+Nothing shown is worth nothing, and its `syntax_ok` and `repeats` are None.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rapidfuzz.distance import Levenshtein
+
+from bench.quality.cursors import Cursor
+from bench.quality.parsing import parses
+from completion_server.prefix import common_prefix
+
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    shown: bool
+    exact: bool = False
+    prefix_chars: int = 0
+    similarity: float = 0.0
+    syntax_ok: bool | None = None
+    repeats: bool | None = None
+
+
+NOTHING = Score(shown=False)
+
+
+def score(cursor: Cursor, text: str, *, replaced: int = 0) -> Score:
+    """`text` takes the place of the `replaced` code points behind the cursor. An empty one shows nothing."""
+    if not text.strip():
+        return NOTHING
+    return _score(cursor, text, cursor.after[replaced:])
+
+
+def score_raw(cursor: Cursor, text: str) -> Score:
+    """The first line of `text`, in a document without the closers that an editor put behind the cursor.
+
+    So the raw continuation is not blamed for what only trimming can know.
+    """
+    line = text.partition("\n")[0]
+    return _score(cursor, line, cursor.below) if line.strip() else NOTHING
+
+
+def _score(cursor: Cursor, text: str, after: str) -> Score:
+    line = (text + after).partition("\n")[0].rstrip()
+    return Score(
+        shown=True,
+        exact=line == cursor.line,
+        prefix_chars=common_prefix(text, cursor.wrote),
+        similarity=Levenshtein.normalized_similarity(line, cursor.line),
+        syntax_ok=parses(cursor.before + text + after, cursor.language),
+        repeats=_repeats(cursor, text, after) and not _repeats(cursor, cursor.wrote, cursor.below),
+    )
+
+
+def _repeats(cursor: Cursor, text: str, after: str) -> bool:
+    rest, _, below = after.partition("\n")
+    written = cursor.before.rpartition("\n")[2] + text + rest
+    return _repeats_rest(text, rest.strip()) or _repeats_lines(_lines(written), _lines(below))
+
+
+def _repeats_rest(text: str, rest: str) -> bool:
+    """Whether `text` ends in the rest of the cursor's line and is whole without it."""
+    if not rest or not text.rstrip().endswith(rest):
+        return False
+    return bool(_unbalanced(text)) and not _unbalanced(text.rstrip().removesuffix(rest))
+
+
+def _unbalanced(text: str) -> Counter[str]:
+    """Closers that `text` has more of than of what opens them."""
+    return Counter({closer: more for opener, closer in _PAIRS if (more := text.count(closer) - text.count(opener)) > 0})
+
+
+def _repeats_lines(written: Sequence[str], below: Sequence[str]) -> bool:
+    """Whether the last lines of one are the first of the other; lines of nothing but closers are no repetition."""
+    return any(
+        written[-count:] == below[:count] and any(char.isalnum() for char in "".join(below[:count]))
+        for count in range(1, min(len(written), len(below)) + 1)
+    )
+
+
+def _lines(text: str) -> list[str]:
+    """Those with text."""
+    return [line.rstrip() for line in text.split("\n") if line.strip()]
