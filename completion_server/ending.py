@@ -11,18 +11,24 @@ The rules, in the order in which they apply:
 - A line indented less than the first one, or one that begins with a closer of a bracket that the suggestion did not
   open, leaves the block. So does, after a blank line, a line indented no more than the first one. The closer of a
   bracket opened on the cursor's own line is still written if no such closer follows below.
-- Of three or more equal lines the first stays, and so does the first copy of any phrase that goes round in a loop.
-- At most `max_lines` lines. Blank lines at the end are dropped.
+- Of three or more equal lines the first stays, and so does the first copy of any phrase that goes round in a loop. Of
+  four or more lines that differ only in their numbers the first three stay.
+- At most `max_lines` lines. Where that or the limit of tokens cuts, whole statements stay and what they leave behind
+  goes: half a line, half a call, the head of a block without its body. Blank lines at the end are dropped.
 """
 
 from completion_server.brackets import CLOSERS, BracketScanner
 from completion_server.protocol import MAX_NEW_TOKENS, Complete, FinishReason
-from completion_server.repetition import loop_end
+from completion_server.repetition import loop_end, same_but_for_numbers
 
 _TAB = 4
+_OLD_TAB = 8
 _REACH = 2_000  # code points of the cursor's line that are looked at
 _MAX_BLANK_LINES = 3
 _EQUAL_LINES = 3
+_COUNTING_LINES = 4
+_EMPTY_COMMENTS = frozenset({"#", "//", "///", "//!", "*", "--", ";"})
+_UNFINISHED = (":", "{", "(", "[", "\\", "=", "+", "&&", "||", "=>", "->")
 
 
 class Ending:
@@ -44,10 +50,14 @@ class Ending:
         self._line = line  # the line being written, from its first column on
         self._lines = 1
         self._blank_lines = 0  # since the last line with text
-        self._floor = _indent(line)
+        self._tab = _tab_width(before)
+        self._floor = _indent(line, self._tab)
         self._base = self._floor if line.strip() else None  # indentation of the first line with text
         self._last_line: str | None = None  # with text, ended
         self._repeats = 1  # lines in a row that equal the last one, itself included
+        self._counting = [0]  # where lines end in `text` that differ from the next only in their numbers
+        self._line_ends: list[int] = []  # lengths of `text` up to the end of a line
+        self._wholes = [0]  # lengths of `text` up to a line that ends a statement
 
         self._stands: list[str] = []
         self._written = ""  # all of it
@@ -64,7 +74,7 @@ class Ending:
 
     @property
     def text(self) -> str:
-        """What stands so far. It only grows, but for the end: a loop, or a last line that the limit cut off, goes."""
+        """What stands so far. It only grows, but for the end: a loop, or half a statement at the limit, goes."""
         return "".join(self._stands)
 
     def feed(self, text: str) -> str:
@@ -91,7 +101,7 @@ class Ending:
             looped = self._equals_last_line() and self._repeats + 1 >= _EQUAL_LINES
             self._stop("loop" if looped else reason)
             if reason == "length" and self._last_line is not None:
-                self._drop_last_line()
+                self._keep_whole()
         return "".join(self._stands[begin:])
 
     def _add(self, char: str) -> None:
@@ -118,7 +128,7 @@ class Ending:
 
     def _leaves_block(self, char: str) -> bool:
         """Decide, at the first text of a line, whether the line belongs to the block that the suggestion is in."""
-        indent = _indent(self._line)
+        indent = _indent(self._line, self._tab)
         if self._base is None:
             if self._lines > 1 and indent < self._floor:
                 return True
@@ -134,7 +144,7 @@ class Ending:
         """Whether a closer of a bracket that the suggestion did not open belongs to it."""
         leads = not self._line.strip()
         if self._open_here and self._open_here[-1] == closer:
-            if leads and (self._below.startswith(closer) or _indent(self._line) != self._base):
+            if leads and (self._below.startswith(closer) or _indent(self._line, self._tab) != self._base):
                 return False
             self._open_here.pop()
             self._ends_with_line = leads and not self._open_here
@@ -155,10 +165,16 @@ class Ending:
             self._blank_lines = 0
             self._repeats += 1
         else:
+            counts_on = self._last_line is not None and same_but_for_numbers(self._line.rstrip(), self._last_line)
             self._blank_lines, self._repeats = 0, 1
             self._last_line = self._line.rstrip()
             self._release(space=False)
-        if self._repeats >= _EQUAL_LINES:
+            self._counting = [*(self._counting if counts_on else ()), len(self._stands)]
+        if self._line.strip():
+            self._mark_end()
+        if len(self._counting) >= _COUNTING_LINES:
+            self._cut(self._counting[-2])
+        elif self._repeats >= _EQUAL_LINES:
             self._stop("loop")
         elif self._max_lines == 1 or (self._rest and not self._rest_closers):
             self._stop("end-of-line")
@@ -166,6 +182,7 @@ class Ending:
             self._stop("end-of-block")
         elif self._lines == self._max_lines:
             self._stop("length")
+            self._keep_whole()
         else:
             self._lines += 1
             self._line = ""
@@ -186,12 +203,31 @@ class Ending:
         """Stop, and take back what stands behind `end`."""
         self._stop("loop")
         self._stands = list("".join(self._stands)[:end].rstrip())
+        self._keep_whole()
 
-    def _drop_last_line(self) -> None:
-        """The limit of tokens cut the last line off somewhere: half a statement is worth nothing beside whole ones."""
-        whole = "".join(self._stands).rpartition("\n")[0].rstrip()
+    def _mark_end(self) -> None:
+        """A line with text has ended: note where, and whether a statement does, what is held counted."""
+        end = len(self._stands) + len("".join(self._held).rstrip())
+        self._line_ends.append(end)
+        if self._ends_statement():
+            self._wholes.append(end)
+
+    def _ends_statement(self) -> bool:
+        """Whether the line that has just ended leaves nothing open but blocks that have begun."""
+        line = self._line.strip()
+        leads = line.startswith("@") and not line.endswith(";")  # a decorator
+        open_call = any(closer != "}" for closer in self._scanner.open)
+        bare = line in _EMPTY_COMMENTS or line.endswith(_UNFINISHED)
+        return not (leads or open_call or self._scanner.triple or bare)
+
+    def _keep_whole(self) -> None:
+        """Half a statement at the end is worth nothing beside whole ones, nor is half a line beside whole lines."""
+        length = len(self._stands)
+        whole = max(end for end in self._wholes if end <= length)
+        if not whole and length not in self._line_ends:
+            whole = max((end for end in self._line_ends if end <= length), default=0)
         if whole:
-            self._stands = list(whole)
+            self._stands = self._stands[:whole]
 
     def _stop(self, reason: FinishReason) -> None:
         if reason != "loop":
@@ -245,6 +281,13 @@ def _without(closers: list[str], taken: list[str]) -> list[str]:
     return left
 
 
-def _indent(line: str) -> int:
+def _indent(line: str, tab: int) -> int:
     """Columns of white space at the beginning."""
-    return len(line[: len(line) - len(line.lstrip())].expandtabs(_TAB))
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(tab))
+
+
+def _tab_width(before: str) -> int:
+    """Columns of a tab: as of old in a text that indents some lines with spaces and others with tabs."""
+    lines = before[-_REACH:].split("\n")[1:-1]
+    mixed = any(line.startswith("\t") for line in lines) and any(line.startswith("  ") for line in lines)
+    return _OLD_TAB if mixed else _TAB

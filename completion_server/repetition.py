@@ -1,27 +1,47 @@
-"""Sees that a text has begun to repeat a phrase, as small models do. Pure; knows nothing of lines or languages."""
+"""Sees that a text has begun to repeat itself, as small models do. Pure; knows nothing of languages."""
+
+import re
 
 _SUFFIX = 8  # characters by which the previous copy is found
 _COPIES = 3
 _LEAST = 24  # characters that all copies make up together: `0, 0, 0` is no loop
 _LONGEST = 160  # characters of a phrase: two or three lines
+_SIGNS = 8  # copies of a phrase without letters and digits: `], [], [], [` is none yet
+_RULER = 72  # characters of a line of dashes or the like that stay where it goes on for ever
+_LONG_RULER = 120
+_NUMBER = re.compile(r"\d+")
 
 
 def loop_end(text: str) -> int | None:
     """Where the first copy of a phrase ends that `text` ends with at least three copies of; None if it does not.
 
     Meant to be asked behind every character: one whose last characters stand nearer before by chance is missed there
-    and seen a few characters later. Phrases without letters and digits do not count (rulers, blank lines).
+    and seen a few characters later. The end is never within a word. Rulers are no loops as long as they
+    fit a line, blank lines never.
     """
     end = len(text)
     found = text.rfind(text[-_SUFFIX:], 0, end - 1)
     period = end - _SUFFIX - found
     if end <= _SUFFIX or found < 0 or period > _LONGEST:
         return None
-    begin = end - max(_COPIES, -(-_LEAST // period)) * period
-    if begin < 0 or text[begin : end - period] != text[begin + period :]:
-        return None
-    if not any(char.isalnum() for char in text[end - period :]):
+    phrase = text[end - period :]
+    least, copies = _LEAST, _COPIES
+    if not any(map(str.isalnum, phrase)):
+        least, copies = (_LONG_RULER, 1) if period <= 2 else (_LEAST, _SIGNS)
+    begin = end - max(copies, -(-least // period)) * period
+    if begin < 0 or not phrase.strip() or text[begin : end - period] != text[begin + period :]:
         return None
     while begin > 0 and text[begin - 1] == text[begin - 1 + period]:
         begin -= 1
-    return begin + period
+    return begin + _RULER if least == _LONG_RULER else _word_end(text, begin + period)
+
+
+def _word_end(text: str, position: int) -> int:
+    while text[position - 1].isalnum() and text[position : position + 1].isalnum():
+        position += 1
+    return position
+
+
+def same_but_for_numbers(line: str, other: str) -> bool:
+    """Whether two lines that are not equal become so without their digits: `x1 = a[1]` and `x2 = a[2]`."""
+    return line != other and _NUMBER.sub("0", line) == _NUMBER.sub("0", other)

@@ -67,6 +67,13 @@ def end(document, model, language="python", max_lines=12):
         ("def f():\n    ⟦|⟧\n", "x = 1\n    x = 1\n    y\n", "x = 1\n    x = 1\n    y", "end-of-text"),
         ("def f():\n    ⟦|⟧\n", "x = 1\n    x = 1\ny\n", "x = 1\n    x = 1", "end-of-block"),
         ("x =⟦|⟧\n", " 1\nx = 1\nx = 1\n", " 1", "loop"),
+        ("x = [\n    ⟦|⟧", "a1,\n" + "".join(f"    a{i},\n" for i in range(2, 9)), "a1,\n    a2,\n    a3,", "loop"),
+        ("⟦|⟧", "a = 1\nb = 2\nc = 3\nd = 4\n", "a = 1\nb = 2\nc = 3\nd = 4", "end-of-text"),
+        ("⟦|⟧", "# One.\n#\n# It is a tree.\n#\n# It is a tree.\n#\n# It is a tree.\n#\n", "# One.", "loop"),
+        ("⟦|⟧", "x = 1\ny = get" + "_context" * 9, "x = 1", "loop"),
+        ("⟦|⟧", "y = get" + "_context" * 9, "y = get_context", "loop"),
+        ("⟦|⟧", "x = r'" + "[^()]*" * 20, "x = r'[^()]*", "loop"),
+        ("⟦|⟧", "# " + "-" * 500, "# " + "-" * 72, "loop"),
         # blank
         ("def f():\n    ⟦|⟧\n", "   \n   \n\n", "", "end-of-text"),
         ("def f():\n    ⟦|⟧\n", "x\n" + "\n" * 9 + "    y", "x", "end-of-block"),
@@ -108,6 +115,12 @@ def test_braces(document, model, text, reason):
     assert end(document, model, "javascript") == (text, reason)
 
 
+def test_a_tab_is_eight_columns_where_spaces_and_tabs_take_turns():
+    document = "  private:\n    int\n    size()\n    {\n\tint n = 0;\n      ⟦|⟧\n"
+    model = "if (n)\n\treturn n;\n      return 1;\n    }\n"
+    assert end(document, model, "cpp")[0] == "if (n)\n\treturn n;\n      return 1;"
+
+
 def test_a_lifetime_is_no_quote():
     model = "fn f<'a>(x: &'a str) {\n        g(x)\n    }\n}\n"
     assert end("impl X {\n    ⟦|⟧\n}\n", model, "rust")[0] == model[: -len("\n}\n")]
@@ -146,29 +159,46 @@ DOCUMENTS = st.sampled_from(
         "if (a) {⟦|⟧\n",
         "f({⟦|⟧})\n",
         "    x = foo[⟦|⟧\n    }\n",
+        "  a\n\tb {\n\t  ⟦|⟧\n",
+        "<ul>\n  ⟦|⟧\n</ul>\n",
+        "run \\\n  ⟦|⟧\n",
+        "- a\n- ⟦|⟧\n",
+        "s = `⟦|⟧`;\n",
     ]
 )
-MODELS = st.lists(
-    st.sampled_from(
-        ["x = 1", "\n", "    ", " ", "(", ")", "{", "}", "]", '"', "'", '"""', "\\", "y", "\r\n", "\n    x = 1"]
-    )
-).map("".join)
+LANGUAGES = st.sampled_from(["python", "javascript", "rust", "shellscript", "html", "yaml", "markdown", "c", ""])
+PIECES = ["x = 1", "x = 2", "\n", "    ", "\t", " ", "(", ")", "{", "}", "]", '"', "'", '"""', "\\", "y", "\r\n", "`"]
+MORE = ["\n    x = 1", "\n    x = 12", ":\n", "# ", "é漢", "-" * 30, "</ul>", "@p\n", "a, " * 4]
+MODELS = st.lists(st.sampled_from(PIECES + MORE)).map("".join)
 
 
-@given(document=DOCUMENTS, model=MODELS, max_lines=st.integers(1, 5), data=st.data())
-def test_any_pieces_give_the_same_and_nothing_is_taken_back(document, model, max_lines, data):
-    whole = end(document, model, max_lines=max_lines)
+@given(document=DOCUMENTS, model=MODELS, language=LANGUAGES, max_lines=st.integers(1, 5), data=st.data())
+def test_any_pieces_give_the_same_and_only_a_loop_or_a_limit_takes_back(document, model, language, max_lines, data):
+    whole = end(document, model, language, max_lines)
     before, after = document.split(CURSOR)
-    ending = Ending(before, after, "python", max_lines)
+    ending = Ending(before, after, language, max_lines)
     given_out, rest = "", model
     while rest and not ending.finished:
         cut = data.draw(st.integers(1, len(rest)))
         given_out += ending.feed(rest[:cut])
-        assert ending.text == given_out
+        assert ending.finished or ending.text == given_out
         rest = rest[cut:]
     given_out += ending.finish("end-of-text")
-    assert (given_out, ending.finished) == whole
+    assert (ending.text, ending.finished) == whole
+    assert given_out.startswith(ending.text)
+    assert ending.text == given_out or ending.finished in ("loop", "length")
     assert model.startswith(given_out)
+
+
+@given(document=DOCUMENTS, model=MODELS, language=LANGUAGES)
+def test_what_the_limit_of_tokens_leaves_is_the_head_of_what_would_stand_without_it(document, model, language):
+    before, after = document.split(CURSOR)
+    cut, whole = Ending(before, after, language), Ending(before, after, language)
+    for ending, reason in ((cut, "length"), (whole, "end-of-text")):
+        ending.feed(model)
+        ending.finish(reason)
+    assert whole.text.startswith(cut.text)
+    assert bool(cut.text) == bool(whole.text)
 
 
 @given(document=DOCUMENTS, model=MODELS, more=MODELS)
@@ -198,6 +228,36 @@ class TestWhatIsTakenBackAtTheEnd:
         ending.feed("w = max(w, 1)\n    return w + oth")
         ending.finish("length")
         assert ending.text == "w = max(w, 1)"
+
+    @pytest.mark.parametrize(
+        ("language", "model", "kept"),
+        [
+            ("python", "x = 1\n    if x:\n        retu", "x = 1"),
+            ("python", "if x:\n        y = 1\n        z = f(1,\n            ", "if x:\n        y = 1"),
+            ("python", "x = 1\n    y = f(\n        1,\n        2", "x = 1"),
+            ("python", "x = 1\n    @cached\n    def", "x = 1"),
+            ("python", "x = 1\n    y = x + \\\n        ", "x = 1"),
+            ("python", 'x = 1\n    """Some\n    text', "x = 1"),
+            ("python", "x = 1\n    y = 2\n    ", "x = 1\n    y = 2"),
+            ("python", "y = f(\n        1,\n        2", "y = f(\n        1,"),
+            ("javascript", "a();\n    if (b) {\n      c();\n      d(", "a();\n    if (b) {\n      c();"),
+            ("javascript", "a();\n    if (b) {\n      c", "a();"),
+            ("c", "a();\n    //\n    // b", "a();"),
+            ("shellscript", "run \\\n      -a \\\n      -b", "run \\\n      -a \\"),
+            ("css", "color: red;\n    @include x;\n    mar", "color: red;\n    @include x;"),
+        ],
+    )
+    def test_the_limit_of_tokens_leaves_whole_statements_where_there_are_any(self, language, model, kept):
+        ending = Ending("begin {\n    ", "\n", language)
+        ending.feed(model)
+        ending.finish("length")
+        assert ending.text == kept
+
+    def test_so_does_the_limit_of_lines(self):
+        assert end("⟦|⟧", "x = 1\nif x:\n    y\n", max_lines=2) == ("x = 1", "length")
+        assert end("⟦|⟧", "x = 1\ny = f(\n    1,\n    2)\n", max_lines=3) == ("x = 1", "length")
+        assert end("⟦|⟧", "x = 1\nx = 1\ny\n", max_lines=2) == ("x = 1\nx = 1", "length")
+        assert end("⟦|⟧", "if x:\n    y\n", max_lines=1) == ("if x:", "end-of-line")
 
     def test_a_single_line_stays_as_far_as_it_came(self):
         ending = Ending("def f(w):\n    ", "\n", "python")
