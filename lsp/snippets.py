@@ -1,9 +1,10 @@
 """Pieces of other open documents that are worth having in the prompt of one.
 
 They stand in front of the document in a prompt, so a change among them costs a prefill of everything. A set is
-therefore chosen when somebody arrives in a document and stays while they work in it; the next choice keeps what is
-still there and nearly as good as the best. How near a piece is to the cursor is the Jaccard similarity of the words in
-both. Secrets never get in, and leave at once where they become some. Knows nothing of requests.
+therefore chosen when somebody arrives in a document, or goes so far in it that little of the prompt would stay anyway,
+and holds still while they work there; the next choice keeps what is still there and nearly as good as the best. How
+near a piece is to the cursor is the Jaccard similarity of the words in both. Secrets never get in, and leave at once
+where they become some. Knows nothing of requests.
 """
 
 import re
@@ -23,6 +24,7 @@ PIECE_LINES = 40
 PIECE = min(2_400, MAX_SNIPPET)  # code points
 DOCUMENTS = 8  # that are looked at, those first in which somebody has worked last
 NEAR_LINES = 1_000  # of a long document, around the place where somebody has worked in it
+FAR = 200  # lines: about what a prompt holds of a document above the cursor
 
 _AROUND = 2_000  # code points on each side of the cursor whose words count
 _LEAST = 0.06  # a piece that is less similar says nothing
@@ -57,7 +59,7 @@ class Snippets:
     def __init__(self, sources: Callable[[], Iterable[Source]]) -> None:
         self._sources = sources
         self._worked_in: dict[str, None] = {}  # keys of documents, the last one is where somebody is
-        self._sets: dict[str, tuple[_Piece, ...]] = {}
+        self._sets: dict[str, _Set] = {}
         self._words: dict[str, _Words] = {}
 
     def for_document(
@@ -65,23 +67,25 @@ class Snippets:
     ) -> tuple[Snippet, ...]:
         """The set for `document`, at most `COUNT`; none of a document whose key is in `besides`."""
         arrives = next(reversed(self._worked_in), None) != document.key
-        if arrives or document.key not in self._sets:
+        chosen = self._sets.get(document.key)
+        if arrives or chosen is None or abs(cursor.line - chosen.line) > FAR:
             self._worked_in.pop(document.key, None)
             self._worked_in[document.key] = None
-            self._sets[document.key] = self._choose(document, cursor, besides)
-        pieces = self._sets[document.key]
-        if any(piece.source.excluded for piece in pieces):
-            pieces = self._sets[document.key] = tuple(piece for piece in pieces if not piece.source.excluded)
-        return tuple(piece.snippet for piece in pieces)
+            old = chosen.pieces if chosen else ()
+            chosen = _Set(cursor.line, self._choose(document, cursor, besides, old))
+        self._sets[document.key] = _Set(chosen.line, tuple(p for p in chosen.pieces if not p.source.excluded))
+        return tuple(piece.snippet for piece in self._sets[document.key].pieces)
 
     def forget(self, document: Document) -> None:
         """The document was closed. Pieces of it stay where they are until the next choice."""
         for table in (self._worked_in, self._sets, self._words):
             table.pop(document.key, None)
 
-    def _choose(self, document: Document, cursor: Position, besides: frozenset[str]) -> tuple["_Piece", ...]:
+    def _choose(
+        self, document: Document, cursor: Position, besides: frozenset[str], old_pieces: tuple["_Piece", ...]
+    ) -> tuple["_Piece", ...]:
         wanted = _words_around(document, cursor)
-        old = {piece.source.document.key: piece for piece in self._sets.get(document.key, ())}
+        old = {piece.source.document.key: piece for piece in old_pieces}
         order = {key: number for number, key in enumerate(old)}
         found: list[tuple[float, _Piece]] = []
         for source in self._candidates(document, besides):
@@ -127,6 +131,12 @@ class _Piece:
     def still_there(self) -> bool:
         """Whether the document still says this somewhere."""
         return self.snippet.text in plain(str(self.source.document.text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    line: int  # of the cursor when it was chosen
+    pieces: tuple[_Piece, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import pytest
 
 from completion_server.protocol import MAX_SNIPPET
 from lsp.document import Document
-from lsp.snippets import COUNT, DOCUMENTS, NEAR_LINES, PIECE_LINES, Snippets
+from lsp.snippets import COUNT, DOCUMENTS, FAR, NEAR_LINES, PIECE_LINES, Snippets
 from lsp.text import Position
 
 SHAPES = "def area(circle):\n    return circle.radius ** 2\n"
@@ -113,6 +113,15 @@ def test_the_set_stays_while_somebody_works_in_a_file() -> None:
     assert desk.texts(desk.files[0], Position(3, 4)) == first
     desk.files.pop(1)  # closed
     assert desk.texts(desk.files[0], Position(20, 0)) == first
+
+
+def test_far_away_in_the_file_another_set_is_chosen() -> None:
+    here = main("circle radius area\n" + "\n" * 2 * FAR + "oven bread dough heat")
+    desk = Desk(here, Open("shapes.py", SHAPES), Open("cooking.py", COOKING))
+    assert desk.paths(here) == ["shapes.py"]
+    assert desk.paths(here, Position(FAR, 0)) == ["shapes.py"]
+    assert desk.paths(here, here.document.text.end) == ["cooking.py"]
+    assert desk.paths(here, Position(FAR + 1, 0)) == ["cooking.py"]
 
 
 def test_who_comes_back_keeps_what_is_still_there() -> None:
