@@ -12,14 +12,15 @@ The rules, in the order in which they apply:
   open, leaves the block. So does, after a blank line, a line indented no more than the first one. The closer of a
   bracket opened on the cursor's own line is still written if no such closer follows below.
 - Of three or more equal lines the first stays, and so does the first copy of any phrase that goes round in a loop. Of
-  four or more lines that differ only in their numbers the first three stay.
+  four or more lines that differ only in their numbers the first three stay, and names that begin to stutter
+  (`size_size`) end it with the line before.
 - At most `max_lines` lines. Where that or the limit of tokens cuts, whole statements stay and what they leave behind
   goes: half a line, half a call, the head of a block without its body. Blank lines at the end are dropped.
 """
 
 from completion_server.brackets import CLOSERS, BracketScanner
 from completion_server.protocol import MAX_NEW_TOKENS, Complete, FinishReason
-from completion_server.repetition import loop_end, same_but_for_numbers
+from completion_server.repetition import loop_end, same_but_for_numbers, stutter
 
 _TAB = 4
 _OLD_TAB = 8
@@ -42,6 +43,7 @@ class Ending:
         line = before[before.rfind("\n") + 1 :][-_REACH:]
         rest, _, below = after.partition("\n")
         self.finished: FinishReason | None = None
+        self._before = before[-_REACH:]
         self._text_follows = bool(rest.strip(" \t\r)]}>\"'`,;:"))
         self._max_lines = 1 if self._text_follows else max_lines
         self._rest = "" if self._text_follows else rest.strip()
@@ -172,7 +174,10 @@ class Ending:
             self._counting = [*(self._counting if counts_on else ()), len(self._stands)]
         if self._line.strip():
             self._mark_end()
-        if len(self._counting) >= _COUNTING_LINES:
+        said_twice = stutter(self._line)
+        if said_twice and len(self._line_ends) > 1 and said_twice not in self._before:
+            self._cut(self._line_ends[-2])
+        elif len(self._counting) >= _COUNTING_LINES:
             self._cut(self._counting[-2])
         elif self._repeats >= _EQUAL_LINES:
             self._stop("loop")

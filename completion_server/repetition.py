@@ -10,10 +10,12 @@ _SIGNS = 8  # copies of a phrase without letters and digits: `], [], [], [` is n
 _RULER = 72  # characters of a line of dashes or the like that stay where it goes on for ever
 _LONG_RULER = 120
 _NUMBER = re.compile(r"\d+")
+_STUTTER = re.compile(r"(_[A-Za-z0-9]+)\1(?![A-Za-z0-9])")
+_LONG_PHRASE = 30  # characters of two lines or more that say enough: a second copy is a loop
 
 
 def loop_end(text: str) -> int | None:
-    """Where the first copy of a phrase ends that `text` ends with at least three copies of; None if it does not.
+    """Where the first copy of a phrase ends that `text` ends with three copies of, or two of some lines; else None.
 
     Meant to be asked behind every character: one whose last characters stand nearer before by chance is missed there
     and seen a few characters later. The end is never within a word. Rulers are no loops as long as they
@@ -28,6 +30,8 @@ def loop_end(text: str) -> int | None:
     least, copies = _LEAST, _COPIES
     if not any(map(str.isalnum, phrase)):
         least, copies = (_LONG_RULER, 1) if period <= 2 else (_LEAST, _SIGNS)
+    elif period >= _LONG_PHRASE and phrase.count("\n") > 1:
+        copies = 2
     begin = end - max(copies, -(-least // period)) * period
     if begin < 0 or not phrase.strip() or text[begin : end - period] != text[begin + period :]:
         return None
@@ -45,3 +49,9 @@ def _word_end(text: str, position: int) -> int:
 def same_but_for_numbers(line: str, other: str) -> bool:
     """Whether two lines that are not equal become so without their digits: `x1 = a[1]` and `x2 = a[2]`."""
     return line != other and _NUMBER.sub("0", line) == _NUMBER.sub("0", other)
+
+
+def stutter(line: str) -> str:
+    """The part of a name in `line` that says the same twice, "" if there is none: `_at_at` of `look_at_at`."""
+    found = _STUTTER.search(line)
+    return found.group() if found else ""

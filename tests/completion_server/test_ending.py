@@ -74,6 +74,16 @@ def end(document, model, language="python", max_lines=12):
         ("⟦|⟧", "y = get" + "_context" * 9, "y = get_context", "loop"),
         ("⟦|⟧", "x = r'" + "[^()]*" * 20, "x = r'[^()]*", "loop"),
         ("⟦|⟧", "# " + "-" * 500, "# " + "-" * 72, "loop"),
+        (
+            "x⟦|⟧",
+            " = 1\n# a_size\nsize = 1\nsize_of = 2\nsize_of_of = 3\n",
+            " = 1\n# a_size\nsize = 1\nsize_of = 2",
+            "loop",
+        ),
+        ("a_b_b = 1\n⟦|⟧", "c = 2\nd_b_b = 3\n", "c = 2\nd_b_b = 3", "end-of-text"),
+        ("⟦|⟧", "a_b_b = 1\nc = 2\n", "a_b_b = 1\nc = 2", "end-of-text"),
+        ("⟦|⟧", "x_x2 = a_a3 = 1\ny_yes = 2\n", "x_x2 = a_a3 = 1\ny_yes = 2", "end-of-text"),
+        ("⟦|⟧", "# The number of segments\nsegments: int\n" * 3, "# The number of segments\nsegments: int", "loop"),
         # blank
         ("def f():\n    ⟦|⟧\n", "   \n   \n\n", "", "end-of-text"),
         ("def f():\n    ⟦|⟧\n", "x\n" + "\n" * 9 + "    y", "x", "end-of-block"),
