@@ -153,6 +153,7 @@ class Engine:
                 work.began = self._clock()
                 work.document = self._documents.get(work.job.client, work.job.request.context.document)
                 work.sequence = self._opening.sequence(work.job, work.document, work.prompt)
+                work.opened(self._clock())
         except Exception as error:  # one request's trouble is not the others'
             self._fail(work, error)
             return False
@@ -211,6 +212,7 @@ class Engine:
         if sequence is None:
             raise ValueError("a job without a sequence was in a pass")
         sequence.take(logits)
+        work.passed(self._clock())
         if sequence.generation is None or not sequence.generation.counters.passes:
             return
         if work.first_tokens is None:

@@ -7,6 +7,7 @@ and runs no pass of the target itself.
 """
 
 from collections.abc import Sequence as Tokens
+from dataclasses import dataclass
 
 from torch import Tensor
 
@@ -20,9 +21,19 @@ from completion_server.prefix import common_prefix
 from completion_server.prompts import Prompt
 from completion_server.protocol import FinishReason, TokenScore
 from completion_server.tokenization import StreamDecoder
-from speculative import LENGTH, STOPPED, Committed, Generation
+from speculative import LENGTH, NO_DRAFT, STOPPED, Committed, Generation
 
 MAX_DRAFT = 15  # with the last committed token a pass of 16
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A pass that gave tokens: how many were fed, and what became of its draft, which `drafter` began ("" without)."""
+
+    width: int
+    drafter: str
+    drafted: int
+    accepted: int
 
 
 class Sequence:
@@ -50,6 +61,7 @@ class Sequence:
         self.finish: FinishReason | None = None
         self.fed_tokens = 0  # through the target, prompt and drafts
         self.prefill_passes = 0
+        self.turn: Turn | None = None  # what the last pass was; None if it only fed
         self._slot: Slot | None = lease.slot
         self._draft_row = draft_row
         self._text = text
@@ -58,6 +70,7 @@ class Sequence:
         self._chunk = chunk
         self._reached = lease.cached  # tokens of the prompt that were valid at some time
         self._feed: Feed | None = None
+        self._draft = NO_DRAFT  # in `_feed`
 
     # -- its slot --------------------------------------------------------------------------------------------------
 
@@ -134,7 +147,7 @@ class Sequence:
         feed, row = self._feed, self._seat().target
         if feed is None:
             raise ValueError("take needs a feed before it")
-        self._feed = None
+        self._feed = self.turn = None
         self.fed_tokens += len(feed.tokens)
         if not feed.logits or self.generation is None:
             row.append(feed.tokens)
@@ -142,6 +155,7 @@ class Sequence:
         else:
             committed = self.generation.commit(logits)
             row.append(feed.tokens[: common_prefix(feed.tokens, self.generation.tokens[feed.start :])])
+            self.turn = Turn(len(feed.tokens), self._draft.drafter, len(self._draft.tokens), committed.accepted)
             self._write(committed)
         self._reached = max(self._reached, min(len(row), len(self.prompt.tokens)))
 
@@ -192,7 +206,7 @@ class Sequence:
         left = slot.target.capacity - len(self.generation.tokens)
         # What others feed is paid for whatever is drafted here, just like this sequence's own tail: the policy weighs
         # only what drafts add to the pass.
-        draft = self.generation.propose(min(MAX_DRAFT, left, room), tail=len(pending) - 1 + others)
+        self._draft = draft = self.generation.propose(min(MAX_DRAFT, left, room), tail=len(pending) - 1 + others)
         return Feed(slot.index, start, [*pending, *draft.tokens], logits=1 + len(draft.tokens))
 
     def _seat(self) -> Slot:

@@ -3,14 +3,14 @@
 Where alternatives are asked for each branch is a `Work` too, with a job that only the engine knows.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from completion_server.engine.choices import Choices
 from completion_server.engine.documents import DocumentState
 from completion_server.engine.job import CancelReason, Job
 from completion_server.engine.sequence import Sequence
 from completion_server.prompts import Prompt
-from completion_server.protocol import Usage
+from completion_server.protocol import MAX_ROUNDS, DraftCount, Round, Usage
 
 
 @dataclass(slots=True, eq=False)
@@ -27,6 +27,10 @@ class Work:
     first_tokens: float | None = None
     first_text: float | None = None
     sent: int = 0  # characters that went out as Delta
+    prompt_ms: float = 0.0
+    prefill_ms: float = 0.0
+    rounds: list[Round] = field(default_factory=list)
+    _stage_began: float = 0.0
 
     @property
     def cancelled(self) -> CancelReason | None:
@@ -38,6 +42,21 @@ class Work:
         """Whether it has a slot, and so a part in the next pass."""
         return self.sequence is not None and self.sequence.slot is not None
 
+    def opened(self, now: float) -> None:
+        """It has a prompt and a slot."""
+        self.prompt_ms = _ms(now if self.began is None else self.began, now, now)
+        self._stage_began = now
+
+    def passed(self, now: float) -> None:
+        """The pass that it was in is over."""
+        took = _ms(self._stage_began, now, now)
+        self._stage_began = now
+        turn = self.sequence.turn if self.sequence else None
+        if turn is None:
+            self.prefill_ms += took
+        elif len(self.rounds) < MAX_ROUNDS:
+            self.rounds.append(Round(took, turn.width, turn.drafter, turn.drafted, turn.accepted))
+
     def usage(self, now: float) -> Usage:
         """What the request has cost until `now`."""
         received = self.job.received
@@ -46,6 +65,9 @@ class Work:
             first_tokens_ms=_ms(received, self.first_tokens, now),
             ttft_ms=_ms(received, self.first_text, now),
             e2e_ms=_ms(received, now, now),
+            prompt_ms=self.prompt_ms,
+            prefill_ms=self.prefill_ms,
+            rounds=tuple(self.rounds),
         )
         sequence = self.sequence
         if sequence is None:
@@ -70,6 +92,10 @@ class Work:
             drafted_by=dict(counters.drafted),
             accepted_by=dict(counters.accepted),
             target_passes=counters.passes,
+            drafts=tuple(
+                DraftCount(drafter, position, drafted, counters.accepted_at[drafter, position])
+                for (drafter, position), drafted in counters.drafted_at.items()
+            ),
         )
 
 
