@@ -81,7 +81,7 @@ def _closes_comment(node: Node) -> bool:
 
 
 _CLOSERS = ")]}>\"'`,;: \t"
-_OPENS_BLOCK = re.compile(r"(?:[:{]|\b(?:then|do|else|begin)|=>)\s*\Z")
+_OPENS_BLOCK = re.compile(r"(?:(?<!:):|\{|\b(?:then|do|else|begin)|=>)\s*\Z")
 _MEMBER = re.compile(r"(?:\.|->|::)\Z")
 _ASSIGNMENT = re.compile(r"(?<![=!<>])=\s*\Z")
 _STRING = re.compile(r"string|heredoc|char_literal|character_literal|rune_literal|template_literal|regex")

@@ -4,17 +4,23 @@ What a block stands in decides how it is parsed, but not what else stands there.
 as they are, and farther up those that are indented less than all between them and the cursor. Pure.
 """
 
+import re
+
 _ABOVE = 8_000  # code points that are kept whole in front of the cursor
 _BELOW = 3_000  # and behind it
-_REACH = 24_000  # how far up headers are looked for
-_HEADERS = 12
 _LINE = 2_000  # a longer line is a minified file, and not parsed beyond that
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
 _CLOSERS = (")", "]", "}", ">", "end")
 
 
 def window(before: str, after: str) -> tuple[str, str]:
-    """The ends of `before` and `after` to parse. What is cut away begins or ends at a line end, where one is near."""
-    return _above(before), _below(after)
+    """The ends of `before` and `after` to parse. Blocks that are open where the lower one is cut off get closers."""
+    above, below = _above(before), _below(after)
+    if len(below) == len(after) or "\n" not in below:
+        return above, below
+    *lines, last = (above + below.rstrip("\n")).split("\n")
+    open_blocks = [line for line in reversed(_headers("\n".join(lines), [last])) if line.rstrip()[-1] in _PAIRS]
+    return above, below + "".join(f"{line[: _indent(line)]}{_PAIRS[line.rstrip()[-1]]}\n" for line in open_blocks)
 
 
 def _above(before: str) -> str:
@@ -25,20 +31,18 @@ def _above(before: str) -> str:
     if not start or len(near) - near.rfind("\n") > _LINE:
         return near[-_LINE:]
     lines = near[start:].split("\n")
-    tops = [number for number, line in enumerate(lines[: len(lines) // 2]) if _begins(line)]
-    if tops:
-        return "\n".join(lines[tops[0] :])
-    return "\n".join(_headers(before[-_REACH : -_ABOVE + start], lines) + lines)
+    starts = _starts(lines[: len(lines) // 2])
+    lines = lines[starts[0] if starts else 0 :]
+    return "\n".join(_headers(before[: -_ABOVE + start], lines) + lines)
 
 
 def _headers(far: str, lines: list[str]) -> list[str]:
     """Lines of `far` that open the blocks in which `lines` stand, the outermost first."""
-    headers: list[str] = []
     least = min((_indent(line) for line in lines if line.strip()), default=0)
-    for line in reversed(far.split("\n")[1:]):
-        if not least or len(headers) == _HEADERS:
-            break
-        if line.strip() and _indent(line) < least and not line.lstrip().startswith(_CLOSERS):
+    outer = re.findall(rf"^[ \t]{{0,{least - 1}}}[^ \t\n].*", far, re.MULTILINE) if least else []
+    headers: list[str] = []
+    for line in reversed(outer):
+        if _indent(line) < least and _is_start(line):
             headers.append(line)
             least = _indent(line)
     return headers[::-1]
@@ -50,14 +54,19 @@ def _below(after: str) -> str:
     lines = after[:_BELOW].split("\n")
     if len(lines) == 1:
         return after[:_LINE]
-    del lines[-1]
-    tops = [number for number, line in enumerate(lines) if number and _begins(line)]
-    return "\n".join(lines[: tops[-1]] if tops else lines) + "\n"
+    starts = _starts(lines[1:-1])
+    return "\n".join(lines[: starts[-1] + 1 if starts else -1]) + "\n"
 
 
-def _begins(line: str) -> bool:
-    """Whether a line can be where a block of the outermost level begins."""
-    return bool(line) and not line[0].isspace() and not line.startswith(_CLOSERS)
+def _starts(lines: list[str]) -> list[int]:
+    """Which of `lines` begin something and are indented least."""
+    least = min((_indent(line) for line in lines if line.strip()), default=0)
+    return [n for n, line in enumerate(lines) if line.strip() and _indent(line) == least and _is_start(line)]
+
+
+def _is_start(line: str) -> bool:
+    """Whether a line can be where a block of its level begins."""
+    return not line.lstrip().startswith(_CLOSERS)
 
 
 def _indent(line: str) -> int:
