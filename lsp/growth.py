@@ -49,7 +49,7 @@ class Growth:
     def give_way(self) -> None:
         """A newer reply has taken all of it: say nothing more, not even an end."""
         self._over, self._held = True, ""
-        self._begun = False
+        self._begun = True
 
     def _flush(self) -> None:
         if not self._begun or not (self._held or self._over):

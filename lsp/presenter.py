@@ -1,8 +1,8 @@
 """What of a suggestion a person is shown at a place of the live document. Decided anew at every key; asks nobody."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from completion_server.protocol import MAX_ALTERNATIVES, Context
+from completion_server.protocol import MAX_ALTERNATIVES, Context, TokenScore
 from lsp.answer import Ghost
 from lsp.context import plain
 from lsp.document import Document
@@ -10,7 +10,7 @@ from lsp.indentation import in_style
 from lsp.refine import refine
 from lsp.stream import settled
 from lsp.suggestion import Suggestion
-from lsp.sureness import is_sure
+from lsp.sureness import is_sure, shifted
 from lsp.syntax import Syntax
 from lsp.text import Position
 from lsp.trim import Surroundings, on_this_line, trim
@@ -51,8 +51,10 @@ class Presenter:
         shown = trim(rest, self._surroundings(before, after))
         if not shown.text:
             return None
-        if not (invoked or suggestion.offered or is_sure(suggestion, len(typed), shown.text, self.min_confidence)):
-            return None
+        if not (invoked or suggestion.offered):
+            scores = shifted(suggestion.scores, len(typed))
+            if not is_sure(scores, shown.text, before, self.min_confidence):
+                return None
         text = shown.text.replace("\n", self.eol(cursor))
         return Ghost(suggestion.id, text, suggestion.anchor, shown.replace, typed)
 
@@ -60,6 +62,11 @@ class Presenter:
         """`refined` without the cuts."""
         around = self._surroundings(context.before, context.after)
         return in_style(on_this_line(said, around), context.before, context.after)
+
+    def scores_of(self, said: str, scores: Sequence[TokenScore], context: Context) -> tuple[TokenScore, ...]:
+        """The scores of `styled`, of which the first line's are right: what is cut off is at the head."""
+        around = self._surroundings(context.before, context.after)
+        return shifted(scores, len(said) - len(on_this_line(said, around)))
 
     def refined(self, said: str, context: Context) -> str:
         """What the model said, as a suggestion for the place of `context`: in the document's style, cut by syntax."""

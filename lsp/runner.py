@@ -165,7 +165,8 @@ class Runner:
             return None
         head = self._presenter.head(run.raw, run.context, words=_is_slow(run))
         so_far = run.suggestion.sibling(head, run.suggestion.id)
-        so_far.scores, so_far.offered = run.scores, run.suggestion.offered
+        so_far.scores = self._presenter.scores_of(run.raw, run.scores, run.context)
+        so_far.offered = run.suggestion.offered
         ghost = self._presenter.ghost(so_far, place)
         if ghost is None or ghost.replace:
             return None
@@ -204,13 +205,12 @@ class Runner:
     def _deliver(self, run: Run, result: Result) -> Answer:
         """The document may have moved on: give what still holds where the cursor is now."""
         own = run.suggestion
-        own.text, own.scores = self._refined(result.text, run), result.scores
-        suggestions = [own]
-        for other in result.alternatives:
-            sibling = own.sibling(self._refined(other.text, run), self._new_id())
-            sibling.scores = other.scores
-            suggestions.append(sibling)
-        run.said = own.text
+        suggestions = [own, *(own.sibling("", self._new_id()) for _ in result.alternatives)]
+        for suggestion, found in zip(suggestions, (result, *result.alternatives), strict=True):
+            said = plain(found.text)
+            suggestion.text = self._presenter.refined(said, run.context)
+            suggestion.scores = self._presenter.scores_of(said, found.scores, run.context)
+        run.said = own.text or ""
         live = self._document
         place = None if live.closed else run.place(live.text)
         if place is None:
@@ -224,9 +224,6 @@ class Runner:
             return Answer("engine", live.version, place, ghosts, result.usage)
         unsure = self._presenter.ghost(own, place, invoked=True) is not None
         return Answer("unsure" if unsure else "empty", live.version, place, usage=result.usage)
-
-    def _refined(self, said: str, run: Run) -> str:
-        return self._presenter.refined(plain(said), run.context)
 
     def _keep(self, suggestions: Sequence[Suggestion]) -> None:
         for suggestion in reversed(suggestions):
