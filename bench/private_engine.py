@@ -45,7 +45,8 @@ class PrivateEngine:
     ) -> None:
         serve = (sys.executable, "-m", "completion_server", "serve", "--pair", pair)
         self._command = command or (*serve, *(() if dtype == "auto" else ("--dtype", dtype)))
-        self._settings = {f"FORETYPE_{key.upper()}": str(value) for key, value in (settings or {}).items()}
+        given = {"numbers": False, **(settings or {})}  # what a bench types is not what its user typed
+        self._settings = {f"FORETYPE_{key.upper()}": str(value) for key, value in given.items()}
         self._on_state = on_state
         self._stack = contextlib.AsyncExitStack()
         self._moved = asyncio.Event()
