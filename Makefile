@@ -35,8 +35,8 @@ bench: setup ## typing real code through the language server, and decoding speed
 	@$(PY) -m bench.replay --pair embedded
 	@$(PY) -m bench.engine --pair embedded
 
-e2e: setup ## real editors
-	@if [ -d tests/e2e ]; then $(PY) -m pytest tests/e2e; else echo "e2e: skipped, there are no editor tests yet"; fi
+e2e: setup ## the whole path, and the real editors at their keyboards (fetched into ~/.cache/foretype-editors)
+	@FORETYPE_E2E=1 $(PY) -m pytest tests/e2e tests/editors
 
 lock: ## resolve requirements/lock.txt anew, with the newest versions that pyproject.toml allows
 	@scripts/lock

@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 from bench.vscode_install import EXTENSION, Installed
 
+STATUS = "[id='foretype.foretype.foretype.status']"
 PATIENCE = 60.0  # seconds for what takes a few on a quiet machine
 QUIET = {
     "security.workspace.trust.enabled": False,
@@ -147,10 +148,9 @@ class RealVSCode:
         found = await self.do("evaluate", script=_LINES)
         return [str(line) for line in found]
 
-    async def status(self) -> str:
-        """The words of Foretype's entry in the status bar, with what a screen reader says."""
-        texts = await self.do("label", selector=_STATUS)
-        return " ".join(str(text) for text in texts)
+    async def wait_status(self, words: str) -> None:
+        """Wait until Foretype's entry in the status bar says `words`, as a screen reader would read it."""
+        await self.wait("label", lambda labels: words in str(labels), selector=STATUS)
 
     async def finished(self) -> tuple[int, list[str]]:
         """Wait for the tests in the extension host: exit code and log."""
@@ -168,16 +168,17 @@ class RealVSCode:
         options += ["--accept-server-license-terms", "--enable-smoke-test-driver", "--telemetry-level", "off"]
         options += ["--server-data-dir", str(self._state / "server"), "--user-data-dir", str(self._state / "user")]
         options += ["--extensions-dir", str(self._state / "extensions"), "--reconnection-grace-time", "1"]
-        self._server = await asyncio.create_subprocess_exec(
-            self._installed.node,
-            self._installed.server,
-            *options,
-            env=self._environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=(self._state / "server.log").open("wb"),
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )
+        with (self._state / "server.log").open("wb") as log:
+            self._server = await asyncio.create_subprocess_exec(
+                self._installed.node,
+                self._installed.server,
+                *options,
+                env=self._environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
         until = time.monotonic() + PATIENCE
         while not _listens(port):
             if self._server.returncode is not None or time.monotonic() > until:
@@ -185,17 +186,18 @@ class RealVSCode:
             await asyncio.sleep(0.1)
 
     async def _start_driver(self, url: str) -> None:
-        self._driver = await asyncio.create_subprocess_exec(
-            self._installed.node,
-            EXTENSION / "test" / "editor" / "driver.mjs",
-            self._installed.browser,
-            url,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=(self._state / "driver.log").open("wb"),
-            start_new_session=True,
-            limit=2**24,
-        )
+        with (self._state / "driver.log").open("wb") as log:
+            self._driver = await asyncio.create_subprocess_exec(
+                self._installed.node,
+                EXTENSION / "test" / "editor" / "driver.mjs",
+                self._installed.browser,
+                url,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,
+                limit=2**24,
+            )
 
     def _url(self, port: int) -> str:
         remote = f"vscode-remote://127.0.0.1:{port}"
@@ -219,7 +221,6 @@ class RealVSCode:
 
 
 _ROWS = ".quick-input-widget .monaco-list-row"
-_STATUS = "[id='foretype.foretype.foretype.status'] a, [id='foretype.foretype.foretype.status']"
 _LINES = """[...document.querySelectorAll('.monaco-editor.focused .view-lines > .view-line')]
     .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
     .map((line) => line.textContent.replaceAll('\\u00a0', ' ').replaceAll('\\u200b', ''))"""

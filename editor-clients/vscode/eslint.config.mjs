@@ -9,12 +9,18 @@ export default tseslint.config(
     extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
+      "@typescript-eslint/no-floating-promises": [
+        "error",
+        { allowForKnownSafeCalls: [{ from: "package", package: "node:test", name: "test" }] },
+      ],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
     },
   },
   {
-    files: ["**/*.mjs"],
-    languageOptions: { globals: { console: "readonly", process: "readonly", setTimeout: "readonly", performance: "readonly" } },
+    files: ["**/*.{js,mjs}"],
+    languageOptions: {
+      globals: { document: "readonly", exports: "writable", process: "readonly", require: "readonly" },
+    },
   },
 );

@@ -29,7 +29,12 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   startEngine: (parts) => change(parts, "foretype.start"),
   stopEngine: (parts) => change(parts, "foretype.stop"),
   restartEngine: (parts) => change(parts, "foretype.restart"),
-  restartServer: ({ server }) => server.start(),
+  restartServer: async ({ server }) => {
+    await server.start();
+    if (server.state.kind === "missing") {
+      await install();
+    }
+  },
   switchPair,
   toggle: ({ settings }) => write("enabled", !settings().enabled),
   toggleLanguage,

@@ -49,8 +49,10 @@ export class Growth {
     );
   }
 
+  /** Let nothing grow until the next suggestion. */
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
+    this.offeredId = "";
   }
 }

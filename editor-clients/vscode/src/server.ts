@@ -30,6 +30,7 @@ export class ServerLink implements vscode.Disposable {
   readonly onChange = this.changed.event;
   private client: LanguageClient | undefined;
   private ends: number[] = [];
+  private turn = Promise.resolve(); // one start at a time
 
   constructor(
     private readonly sessions: Sessions,
@@ -37,30 +38,10 @@ export class ServerLink implements vscode.Disposable {
     private settings: Settings,
   ) {}
 
-  async start(): Promise<void> {
-    await this.stop();
-    this.found = await findForetype(this.settings);
-    if (!this.found) {
-      this.become({ kind: "missing" });
-      return;
-    }
-    this.log.info(`starting ${this.found.command} (found by ${this.found.from})`);
-    this.become({ kind: "starting" });
-    const client = new LanguageClient(
-      "foretype",
-      "Foretype",
-      { command: this.found.command, args: [...this.found.args, "lsp"] },
-      this.options(),
-    );
-    this.client = client;
-    this.sessions.attach(client);
-    client.onNotification(protocol.status, (engine) => this.told(engine));
-    try {
-      await client.start();
-      this.become({ kind: "running", engine: undefined });
-    } catch (error) {
-      this.ended(error instanceof Error ? error.message : String(error));
-    }
+  /** Start the server, or another one in its place. */
+  start(): Promise<void> {
+    this.turn = this.turn.then(() => this.replace());
+    return this.turn;
   }
 
   async stop(): Promise<void> {
@@ -77,6 +58,7 @@ export class ServerLink implements vscode.Disposable {
   async configure(settings: Settings): Promise<void> {
     this.settings = settings;
     if (this.client?.isRunning()) {
+      this.sessions.clear(); // what was excluded may not be any more
       await this.client.sendNotification("workspace/didChangeConfiguration", {
         settings: { foretype: serverOptions(settings) },
       });
@@ -102,6 +84,32 @@ export class ServerLink implements vscode.Disposable {
 
   dispose(): void {
     this.changed.dispose();
+  }
+
+  private async replace(): Promise<void> {
+    await this.stop();
+    this.found = await findForetype(this.settings);
+    if (!this.found) {
+      this.become({ kind: "missing" });
+      return;
+    }
+    this.log.info(`starting ${this.found.command} (found by ${this.found.from})`);
+    this.become({ kind: "starting" });
+    const client = new LanguageClient(
+      "foretype",
+      "Foretype",
+      { command: this.found.command, args: [...this.found.args, "lsp"] },
+      this.options(),
+    );
+    this.client = client;
+    this.sessions.attach(client);
+    client.onNotification(protocol.status, (engine) => this.told(engine));
+    try {
+      await client.start();
+      this.become({ kind: "running", engine: undefined });
+    } catch (error) {
+      this.ended(error instanceof Error ? error.message : String(error));
+    }
   }
 
   private options(): LanguageClientOptions {

@@ -114,7 +114,11 @@ export class Sessions implements vscode.Disposable {
       const shown = items.filter((item) => item !== undefined);
       if (items[0]) {
         session.tracker.offered(first.suggestion, reader(document));
-        this.growth.offered(first.suggestion);
+        if (invoked) {
+          this.growth.stop(); // which of the alternatives is on the screen isn't known
+        } else {
+          this.growth.offered(first.suggestion);
+        }
         this.showing(true);
       }
       return shown;

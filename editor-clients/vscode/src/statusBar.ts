@@ -8,7 +8,7 @@ import { present } from "./status";
 
 export class StatusBar implements vscode.Disposable {
   private readonly item: vscode.StatusBarItem;
-  private readonly subscriptions: vscode.Disposable[];
+  private readonly subscriptions: vscode.Disposable;
 
   constructor(
     private readonly server: ServerLink,
@@ -18,11 +18,11 @@ export class StatusBar implements vscode.Disposable {
     this.item.name = "Foretype";
     this.item.command = "foretype.menu";
     this.item.show();
-    this.subscriptions = [
+    this.subscriptions = vscode.Disposable.from(
       this.item,
       server.onChange(() => this.update()),
       vscode.window.onDidChangeActiveTextEditor(() => this.update()),
-    ];
+    );
     this.update();
   }
 
@@ -36,7 +36,7 @@ export class StatusBar implements vscode.Disposable {
   }
 
   dispose(): void {
-    vscode.Disposable.from(...this.subscriptions).dispose();
+    this.subscriptions.dispose();
   }
 }
 

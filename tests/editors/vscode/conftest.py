@@ -66,9 +66,7 @@ class Workplace:
         chosen = {"foretype.command": command, "foretype.startEngine": False} | {
             f"foretype.{name}" if "." not in name else name: value for name, value in settings.items()
         }
-        async with RealVSCode(
-            self.installed, self.folder, chosen, environment=self.environment, tests=tests
-        ) as editor:
+        async with RealVSCode(self.installed, self.folder, chosen, environment=self.environment, tests=tests) as editor:
             yield editor
 
     def said(self, method: str) -> list[dict[str, Any]]:
@@ -83,9 +81,11 @@ class Workplace:
 
     async def until_said(self, method: str, count: int = 1) -> list[dict[str, Any]]:
         async with asyncio.timeout(20):
-            while len(found := self.said(method)) < count:
+            while True:
+                found = self.said(method)
+                if len(found) >= count:
+                    return found
                 await asyncio.sleep(0.03)
-        return found
 
 
 @pytest.fixture(scope="session")
@@ -97,6 +97,12 @@ def installed() -> Installed:
     except NoEditor as error:
         pytest.skip(f"VS Code can't be tested here: {error}")
     return found
+
+
+@pytest.fixture(scope="session")
+def make_workplace() -> type[Workplace]:
+    """The class, for fixtures of modules: there is no importing a conftest."""
+    return Workplace
 
 
 @pytest.fixture

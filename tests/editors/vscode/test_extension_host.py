@@ -1,9 +1,11 @@
 """The extension in the real editor's extension host: `editor-clients/vscode/test/host/index.ts`."""
 
 import pytest
+
 from bench.vscode_install import EXTENSION
 
 
+@pytest.mark.editor
 @pytest.mark.slow
 async def test_in_the_extension_host(workplace) -> None:
     workplace.start_engine()
