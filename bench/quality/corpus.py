@@ -18,7 +18,8 @@ from completion_server.errors import SettingsError
 from lsp.grammars import LANGUAGES
 from lsp.headless import language_of
 
-_CODE = LANGUAGES - {"css", "html", "json", "jsonc", "toml", "yaml"}
+_NO_CODE = frozenset(["css", "html", "json", "jsonc", "shellscript", "toml", "yaml"])  # hardly dots and brackets
+_COMPILED = (".d.ts", ".min.js")
 _ROUNDS = 8  # how often a file may be drawn from where there are few
 _LEAST_LINES = 30
 _MOST_BYTES = 200_000
@@ -30,7 +31,7 @@ _HEAD = 1_000  # code points in which a file says that it is generated
 def matching(patterns: Sequence[str]) -> list[Path]:
     """The files that the patterns name, in the order of their names. Raises `SettingsError` without any."""
     names = {name for pattern in patterns for name in glob(pattern, recursive=True)}  # noqa: PTH207 - may be absolute
-    paths = sorted(path for path in map(Path, names) if path.is_file() and language_of(path) in _CODE)
+    paths = sorted(path for path in map(Path, names) if path.is_file() and _is_code(path))
     if not paths:
         raise SettingsError(f"no file in a language with a grammar matches {', '.join(patterns)}")
     return paths
@@ -64,6 +65,10 @@ def cursors(
     return [cursor for some in found.values() for cursor in some]
 
 
+def _is_code(path: Path) -> bool:
+    return language_of(path) in LANGUAGES - _NO_CODE and not path.name.endswith(_COMPILED)
+
+
 def _in_turn(paths: Iterable[Path], seed: int) -> list[Path]:
     """Shuffled, the languages in turn."""
     dice = random.Random(seed)
@@ -78,7 +83,7 @@ def _in_turn(paths: Iterable[Path], seed: int) -> list[Path]:
 def _typed_by_hand(path: Path) -> Parsed | None:
     """A file that somebody may have typed, without a syntax error; else None."""
     try:
-        if path.stat().st_size > _MOST_BYTES or ".min." in path.name:
+        if path.stat().st_size > _MOST_BYTES:
             return None
         text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError):

@@ -41,7 +41,10 @@ _CONTINUES = re.compile(r"(?:else|elif|except|finally|catch|while|case|default|r
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """`before` and `after` are the document around the cursor; `wrote` stood between them, `closers` begins `after`."""
+    """`before` and `after` are the document around the cursor; `wrote` stood between them, `closers` begins `after`.
+
+    So many code points of `wrote` are `inside`: before the first of the closers, where there are any.
+    """
 
     path: Path
     language: str  # LSP id
@@ -49,6 +52,7 @@ class Cursor:
     before: str
     wrote: str
     closers: str
+    inside: int
     below: str  # what follows behind the closers: `after` without them
 
     @property
@@ -56,9 +60,11 @@ class Cursor:
         return self.closers + self.below
 
     @property
-    def line(self) -> str:
-        """What the author wrote on the cursor's line."""
-        return self.wrote.partition("\n")[0].rstrip()
+    def lines(self) -> tuple[str, ...]:
+        """What the author has behind the cursor on its line in the end, and as soon as he has filled the brackets."""
+        whole = self.wrote.partition("\n")[0].rstrip()
+        filled = self.wrote[: self.inside] + self.closers
+        return (whole,) if self.inside >= len(whole) else (whole, filled)
 
 
 def draw(
@@ -126,7 +132,9 @@ class _Lines:
         opened, closers = self._parsed.open_and_surplus(start, end)
         if opened or (closers and kind not in _PLACES):
             return None
-        return Cursor(path, language, kind, self._text[:start], wrote, closers, self._text[end:])
+        inside = closers[0].start - start if closers else len(wrote)
+        written = "".join(closer.kind for closer in closers)
+        return Cursor(path, language, kind, self._text[:start], wrote, written, inside, self._text[end:])
 
     def _fits(self, kind: Kind, number: int, indent: int) -> bool:
         above = next((i for i in reversed(self._indents[:number]) if i is not None), 0)

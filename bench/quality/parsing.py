@@ -15,14 +15,13 @@ from completion_server.errors import SettingsError
 from lsp.grammars import grammar_of
 
 _PROSE = ("comment", "string", "char", "heredoc", "regex", "jsx_text", "rune")  # in the names of nodes
-_CODE = ("interpolation", "substitution")  # code inside prose
 _PAIRS = {")": "(", "]": "[", "}": "{"}
-_OPENERS = frozenset(["(", "[", "{", "${", "#{"])
+_OPENERS = frozenset(_PAIRS.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One token of a program; `prose`: it is a part of a comment or a string."""
+    """One token of a program; `prose`: it is a part of a comment or a string, be it code that is written into one."""
 
     start: int
     end: int
@@ -59,23 +58,23 @@ class Parsed:
         follows = self.leaves[index + 1 : index + 2]
         return leaf.start < offset < leaf.end or (offset >= leaf.end and bool(follows) and follows[0].prose)
 
-    def open_and_surplus(self, start: int, end: int) -> tuple[str, str]:
+    def open_and_surplus(self, start: int, end: int) -> tuple[list[Leaf], list[Leaf]]:
         """Brackets of the code between two offsets: those that stay open, and closers of what was opened before."""
-        opened: list[str] = []
-        surplus: list[str] = []
+        opened: list[Leaf] = []
+        surplus: list[Leaf] = []
         first = bisect_left(self.leaves, start, key=lambda leaf: leaf.start)
         for leaf in takewhile(lambda leaf: leaf.start < end, self.leaves[first:]):
             if leaf.prose:
                 continue
             if leaf.kind in _OPENERS:
-                opened.append(leaf.kind[-1])
+                opened.append(leaf)
             elif leaf.kind not in _PAIRS:
                 continue
-            elif opened and opened[-1] == _PAIRS[leaf.kind]:
+            elif opened and opened[-1].kind == _PAIRS[leaf.kind]:
                 opened.pop()
             else:
-                surplus.append(leaf.kind)
-        return "".join(opened), "".join(surplus)
+                surplus.append(leaf)
+        return opened, surplus
 
 
 def parses(text: str, language: str) -> bool:
@@ -95,11 +94,7 @@ def _walk(node: Node, prose: bool) -> Iterator[tuple[Node, bool]]:
     waiting = [(node, prose)]
     while waiting:
         node, prose = waiting.pop()
-        if node.is_named:
-            if any(word in node.type for word in _CODE):
-                prose = False
-            elif any(word in node.type for word in _PROSE):
-                prose = True
+        prose = prose or (node.is_named and any(word in node.type for word in _PROSE))
         if node.child_count == 0:
             yield node, prose
         else:

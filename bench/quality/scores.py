@@ -2,7 +2,8 @@
 
 All figures are about what a person would have in front of them after accepting, not about the bare text.
 
-- `exact`: the cursor's line then reads as the author's does, white space at its end aside.
+- `exact`: the cursor's line then reads as the author's does, white space at its end aside; or as it did when he had
+  filled the brackets whose closers stand there, and nothing behind them yet.
 - `prefix_chars`: so many characters of the suggestion, from its first on, are the author's.
 - `similarity`: of what stands behind the cursor on its line then and what the author has there, 1 - edits / length of
   the longer (Levenshtein distance; Navarro, A guided tour to approximate string matching, 2001).
@@ -59,9 +60,9 @@ def _score(cursor: Cursor, text: str, after: str) -> Score:
     line = (text + after).partition("\n")[0].rstrip()
     return Score(
         shown=True,
-        exact=line == cursor.line,
+        exact=line in cursor.lines,
         prefix_chars=common_prefix(text, cursor.wrote),
-        similarity=Levenshtein.normalized_similarity(line, cursor.line),
+        similarity=max(Levenshtein.normalized_similarity(line, written) for written in cursor.lines),
         syntax_ok=parses(cursor.before + text + after, cursor.language),
         repeats=_repeats(cursor, text, after) and not _repeats(cursor, cursor.wrote, cursor.below),
     )
