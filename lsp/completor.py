@@ -146,6 +146,7 @@ class Completor:
         return reason_not_to_ask(
             settings=self._settings,
             scheme=self.document.scheme,
+            path=self.document.path,
             language=self.document.language,
             before=line[: cursor.column],
             rest=line[cursor.column :],

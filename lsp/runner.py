@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from completion_server.protocol import Context, Delta, Result
+from completion_server.protocol import Alternative, Context, Delta, Result
 from lsp.answer import Answer, Ghost, Outcome
 from lsp.asking import Reply, ask
 from lsp.context import plain
@@ -206,7 +206,8 @@ class Runner:
         """The document may have moved on: give what still holds where the cursor is now."""
         own = run.suggestion
         suggestions = [own, *(own.sibling("", self._new_id()) for _ in result.alternatives)]
-        for suggestion, found in zip(suggestions, (result, *result.alternatives), strict=True):
+        answers: tuple[Result | Alternative, ...] = (result, *result.alternatives)
+        for suggestion, found in zip(suggestions, answers, strict=True):
             said = plain(found.text)
             suggestion.text = self._presenter.refined(said, run.context)
             suggestion.scores = self._presenter.scores_of(said, found.scores, run.context)

@@ -12,11 +12,18 @@ def reason(
     *,
     settings: Settings | None = None,
     scheme: str = "file",
+    path: str = "/project/a.py",
     language: str = "python",
     invoked: bool = False,
 ) -> str | None:
     return reason_not_to_ask(
-        settings=settings or Settings(), scheme=scheme, language=language, before=before, rest=rest, invoked=invoked
+        settings=settings or Settings(),
+        scheme=scheme,
+        path=path,
+        language=language,
+        before=before,
+        rest=rest,
+        invoked=invoked,
     )
 
 
@@ -30,6 +37,11 @@ def test_settings_count() -> None:
     assert reason(settings=Settings(enabled=False)) == "disabled"
     assert reason(settings=Settings(languages_off=("python",))) == "language"
     assert reason(settings=Settings(languages_off=("python",)), invoked=True) == "language"
+
+
+@pytest.mark.parametrize(("folder", "off"), [("/project", True), ("/project/", True), ("/pro", False), ("/x", False)])
+def test_folders_without_suggestions(folder: str, off: bool) -> None:
+    assert (reason(settings=Settings(folders_off=(folder,)), invoked=True) == "folder") is off
 
 
 @pytest.mark.parametrize("scheme", ["output", "git", "GIT", "search-editor"])
