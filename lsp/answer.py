@@ -38,6 +38,7 @@ class Ghost:
     anchor: Position
     replace: int = 0
     typed: str = ""
+    confidence: float = 0.0  # that its first line is right
 
     @property
     def whole(self) -> str:

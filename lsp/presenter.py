@@ -10,7 +10,7 @@ from lsp.indentation import in_style
 from lsp.refine import refine
 from lsp.stream import settled
 from lsp.suggestion import Suggestion
-from lsp.sureness import is_sure, shifted
+from lsp.sureness import shifted, sureness
 from lsp.syntax import Syntax
 from lsp.text import Position
 from lsp.trim import Surroundings, on_this_line, trim
@@ -51,12 +51,11 @@ class Presenter:
         shown = trim(rest, self._surroundings(before, after))
         if not shown.text:
             return None
-        if not (invoked or suggestion.offered):
-            scores = shifted(suggestion.scores, len(typed))
-            if not is_sure(scores, shown.text, before, self.min_confidence):
-                return None
+        sure = sureness(shifted(suggestion.scores, len(typed)), shown.text, before)
+        if not (invoked or suggestion.offered) and sure < self.min_confidence:
+            return None
         text = shown.text.replace("\n", self.eol(cursor))
-        return Ghost(suggestion.id, text, suggestion.anchor, shown.replace, typed)
+        return Ghost(suggestion.id, text, suggestion.anchor, shown.replace, typed, sure)
 
     def styled(self, said: str, context: Context) -> str:
         """`refined` without the cuts."""

@@ -1,4 +1,4 @@
-"""Whether a suggestion is likely enough to be what the person wants. Pure."""
+"""How likely it is that a suggestion is what the person wants. Pure."""
 
 from collections.abc import Sequence
 
@@ -6,15 +6,11 @@ from completion_server.protocol import TokenScore
 from lsp.confidence import confidence, place_of
 
 
-def is_sure(scores: Sequence[TokenScore], shown: str, before: str, least: float) -> bool:
-    """Whether `shown` has the confidence `least` (0..1) in its first line with text. `scores` begin where it does,
-    behind the text `before`.
-    """
-    if least <= 0:
-        return True
+def sureness(scores: Sequence[TokenScore], shown: str, before: str) -> float:
+    """The confidence (0..1) in the first line with text of `shown`. `scores` begin where it does, behind `before`."""
     blank = len(shown) - len(shown.lstrip())
     end = shown.find("\n", blank)
-    return confidence(scores, len(shown) if end < 0 else end, place_of(before)) >= least
+    return confidence(scores, len(shown) if end < 0 else end, place_of(before))
 
 
 def shifted(scores: Sequence[TokenScore], by: int) -> tuple[TokenScore, ...]:

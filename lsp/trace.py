@@ -21,6 +21,7 @@ def trace_params(request: int | str | None, uri: str, answer: Answer) -> dict[st
         "version": answer.version,
         "outcome": answer.outcome,
         "text_length": len(answer.text),
+        "confidence": round(answer.ghosts[0].confidence, 6) if answer.ghosts else None,
         "asked_engine": answer.usage is not None,
         **asdict(answer.usage or Usage()),
     }
