@@ -29,15 +29,8 @@ def _is_stable(left: bytes, right: bytes, tokenizer: TextTokenizer) -> bool:
     """No continuation of `right` can make one token out of the end of `left` and the beginning of `right`."""
     if not left:
         return True
-    a, b = left[-1], right[0]
-    if a == 0x0A and b in b" \t":
+    if left[-1] == 0x0A and right[0] in b" \t":
         return tokenizer.boundary.line_starts
-    return not (_is_space(a) and right.isspace()) and not (_is_word(a) and _is_word(b))
-
-
-def _is_space(byte: int) -> bool:
-    return byte in b" \t\r\n"
-
-
-def _is_word(byte: int) -> bool:
-    return byte >= 0x80 or byte == 0x5F or chr(byte).isalnum()
+    if left[-1] == right[0] == 0x20:  # a run of spaces leaves its last one to the word behind it
+        return not right.isspace()
+    return (left[-1], right[0]) not in tokenizer.joins

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from tokenizers import Tokenizer
@@ -97,6 +98,11 @@ class TextTokenizer:
     def vocabulary(self) -> list[bytes]:
         """`token_bytes` of every id below `real_size`."""
         return [self.token_bytes(i) for i in range(self.real_size)]
+
+    @cached_property
+    def joins(self) -> frozenset[tuple[int, int]]:
+        """Pairs of bytes that stand side by side within some token; between any two others a token always ends."""
+        return frozenset(pair for piece in self.vocabulary for pair in pairwise(piece))
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         return b"".join(map(self.token_bytes, ids))

@@ -213,8 +213,9 @@ class TestHealing:
         assert prompt.forced == forced
 
     def test_at_most_four_tokens(self, make):
-        prompt = make("prefix-only", healing=True).build(at("x = " + "12345678"))
-        assert prompt.forced == b"5678"
+        prompt = make("prefix-only", healing=True).build(at("x = tionerandinstedoverantionedinger"))
+        assert len(prompt.forced_tokens) == 4
+        assert b"tionerandinstedoverantionedinger".endswith(prompt.forced)
 
     def test_the_line_break_goes_too_where_it_is_one_token_with_the_indentation(self, gpt2_like):
         layout = Layout(FAMILY["prefix-only"], gpt2_like)
