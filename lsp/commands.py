@@ -22,33 +22,36 @@ class _Pair(Protocol):
 
 
 def register(server: "Server") -> None:
-    """Add the commands to `server`."""
+    """Add the commands to `server`.
+
+    Arguments are `Any` because pygls puts the server in front of those annotated with one of its base classes.
+    """
 
     @server.command(ACCEPTED)
-    def accepted(*ids: object) -> None:
+    def accepted(*ids: Any) -> None:
         for own_id in ids:
             server.audience.accepted(own_id if isinstance(own_id, str) else None)
         server.reporter.refresh()
 
     @server.command("foretype.start")
-    async def start(*_: object) -> dict[str, Any]:
+    async def start(*_: Any) -> dict[str, Any]:
         server.link.start()
         server.reporter.refresh()
         return _done()
 
     @server.command("foretype.stop")
-    async def stop(*_: object) -> dict[str, Any]:
+    async def stop(*_: Any) -> dict[str, Any]:
         await server.link.shut_down()
         return _done()
 
     @server.command("foretype.restart")
-    async def restart(*_: object) -> dict[str, Any]:
+    async def restart(*_: Any) -> dict[str, Any]:
         await server.link.shut_down()
         server.link.start()
         return _done()
 
     @server.command("foretype.usePair")
-    async def use_pair(*names: object) -> dict[str, Any]:
+    async def use_pair(*names: Any) -> dict[str, Any]:
         name = names[0] if names else None
         refusal = _refusal(name, may_start=server.settings.engine.start)
         if refusal is not None:
@@ -57,14 +60,14 @@ def register(server: "Server") -> None:
         return await restart()
 
     @server.command("foretype.pairs")
-    def pairs(*_: object) -> list[dict[str, Any]]:
+    def pairs(*_: Any) -> list[dict[str, Any]]:
         try:
             return _listed(known_pairs(), server.link.connected.state.pair if server.link.connected else "")
         except ForetypeError:
             return []  # the engine says what is wrong with the file
 
     @server.command("foretype.status")
-    async def status(*_: object) -> dict[str, Any]:
+    async def status(*_: Any) -> dict[str, Any]:
         server.audience.settle()
         return await condition(server.link, server.figures, server.totals, server.log_file)
 
