@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from completion_server.errors import EngineUnavailable, ForetypeError, RequestCancelled, RequestError
-from completion_server.protocol import Context, Decoding, Delta, Limits, Result, State, StatusReply, Warmed
+from completion_server.protocol import Context, Decoding, Delta, Limits, Report, Result, State, StatusReply, Warmed
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +46,7 @@ class Engine(Protocol):
     async def warm(self, context: Context) -> Warmed: ...
     async def status(self) -> StatusReply: ...
     async def close_document(self, document: str) -> None: ...
+    async def report(self, report: Report) -> None: ...
     async def shutdown(self) -> None: ...
     async def aclose(self) -> None: ...
     async def wait_closed(self) -> None: ...
@@ -149,6 +150,13 @@ class EngineLink:
         """Tell the engine, if there is one, without waiting for it."""
         if self._engine is not None:
             self._spawn(self._engine.close_document(document))
+
+    def report(self, report: Report) -> bool:
+        """Tell the engine, without waiting for it. False if there is none."""
+        if self._engine is None:
+            return False
+        self._spawn(self._engine.report(report))
+        return True
 
     def failed(self, error: ForetypeError) -> None:
         """A request failed. One alone is not worth a message to a person; several in a row are an outage."""

@@ -13,6 +13,7 @@ from completion_server.protocol import (
     Decoding,
     Delta,
     Limits,
+    Report,
     Result,
     State,
     StatusReply,
@@ -44,6 +45,7 @@ class FakeEngine:
         self.others: tuple[str, ...] = ()
         self.scores: tuple[TokenScore, ...] = ()
         self.closed_documents: list[str] = []
+        self.reports: list[Report] = []
         self.cancelled = 0
         self._on_state: list[OnState] = []
         self._gate = asyncio.Event()
@@ -126,6 +128,9 @@ class FakeEngine:
 
     async def close_document(self, document: str) -> None:
         self.closed_documents.append(document)
+
+    async def report(self, report: Report) -> None:
+        self.reports.append(report)
 
     async def status(self) -> StatusReply:
         if self.closed:

@@ -31,10 +31,15 @@ def _register_life(server: "Server") -> None:
         server.configure(params.initialization_options)
         client = params.client_info.name if params.client_info else ""
         server.may_begin_below = bool(client) and "vim" not in client.lower()
+        server.reports.editor = client
 
     @server.feature(types.INITIALIZED)
     async def initialized(params: types.InitializedParams) -> None:  # noqa: ARG001
         server.begin()
+
+    @server.feature(types.SHUTDOWN)
+    def shutdown(params: None) -> None:  # noqa: ARG001
+        server.reports.stop()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:

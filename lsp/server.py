@@ -7,6 +7,7 @@ before anything is done about the engine.
 import argparse
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
@@ -30,6 +31,7 @@ from lsp.item import to_items
 from lsp.logs import configure_logging
 from lsp.neighbours import Neighbours
 from lsp.reporter import EditorReporter
+from lsp.reports import Reports
 from lsp.settings import Settings, read_settings
 from lsp.totals import Totals
 from lsp.trace import METHOD as TRACE
@@ -63,7 +65,8 @@ class Server(LanguageServer):
         self.log_file: str | None = None
         self.figures = Figures()
         self.totals = Totals()
-        self.audience = Audience([self.totals, *listeners])
+        self.reports = Reports(lambda report: self.link.report(report))
+        self.audience = Audience([self.totals, self.reports, *listeners])
         self.reporter = EditorReporter(self)
         self.link = EngineLink(engine or self._connect, self.reporter)
         self.warmer = Warmer()
@@ -80,7 +83,7 @@ class Server(LanguageServer):
     def configure(self, options: object) -> None:
         """Take settings; what is wrong with them is told once the client is ready to hear it."""
         self.settings, self._problems = read_settings(options)
-        self.audience.enabled = self.settings.events
+        self.audience.enabled = self.reports.enabled = self.settings.events
         for completor in self._completors.values():
             completor.configure(self.settings)
 
@@ -131,6 +134,7 @@ class Server(LanguageServer):
         self._active = completor
         version, cursor = completor.document.version, completor.document.position(params.position)
         request = self.protocol.msg_id
+        came = time.perf_counter()
         answer = Answer("error", version, cursor)
         try:
             invoked = params.context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
@@ -143,6 +147,9 @@ class Server(LanguageServer):
             raise
         finally:
             self._trace(request, params, answer)
+            seconds = time.perf_counter() - came
+            language = completor.document.language
+            self.reports.answered(answer.outcome, language, len(answer.text), seconds, answer.usage)
         for item, ghost in items:
             self.audience.offered(completor.document, ghost, str(item.insert_text))
         self._count(answer.usage)
