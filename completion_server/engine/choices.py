@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from completion_server.engine.job import CancelReason, Job
-from completion_server.protocol import Alternative, Cancelled, Complete, Error, Result, Usage, Warmed
+from completion_server.protocol import Alternative, Cancelled, Complete, DraftCount, Error, Result, Usage, Warmed
 
 TEMPERATURE = 0.8  # of the branches of a greedy request; a sampled one keeps its own
 TOP_P = 0.95
@@ -120,6 +120,16 @@ def _together(first: Usage, branches: Iterable[Usage]) -> Usage:
         drafted_by=dict(drafted),
         accepted_by=dict(accepted),
         target_passes=sum(usage.target_passes for usage in every),
+        drafts=_drafts(every),
         prefill_passes=sum(usage.prefill_passes for usage in every),
         e2e_ms=max(usage.e2e_ms for usage in every),
     )
+
+
+def _drafts(usages: Iterable[Usage]) -> tuple[DraftCount, ...]:
+    drafted: Counter[tuple[str, int]] = Counter()
+    accepted: Counter[tuple[str, int]] = Counter()
+    for count in (count for usage in usages for count in usage.drafts):
+        drafted[count.drafter, count.position] += count.drafted
+        accepted[count.drafter, count.position] += count.accepted
+    return tuple(DraftCount(*key, drafted[key], accepted[key]) for key in sorted(drafted))

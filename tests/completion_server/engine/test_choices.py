@@ -13,6 +13,7 @@ from completion_server.protocol import (
     Complete,
     Context,
     Decoding,
+    DraftCount,
     Error,
     Limits,
     Result,
@@ -115,7 +116,13 @@ def test_where_the_suggestion_itself_fails_that_is_the_reply_and_branches_stop()
 def test_usage_counts_the_prompt_once_and_the_work_of_all() -> None:
     made = choices(2)
     made.due()
-    counted = {"completion_tokens": 5, "drafted_by": {"n-gram": 3}, "accepted_by": {"n-gram": 2}, "target_passes": 4}
+    counted: dict[str, Any] = {
+        "completion_tokens": 5,
+        "drafted_by": {"n-gram": 3},
+        "accepted_by": {"n-gram": 2},
+        "target_passes": 4,
+    }
+    counted["drafts"] = (DraftCount("n-gram", 0, 3, 2),)
     made.take(None, said("a", prompt_tokens=9, cached_tokens=4, computed_tokens=5, e2e_ms=2.0, ttft_ms=1.0, **counted))
     reply = made.take(1, said("b", prompt_tokens=9, cached_tokens=8, computed_tokens=1, e2e_ms=3.0, **counted))
     assert isinstance(reply, Result)
@@ -129,6 +136,7 @@ def test_usage_counts_the_prompt_once_and_the_work_of_all() -> None:
         drafted_by={"n-gram": 6},
         accepted_by={"n-gram": 4},
         target_passes=8,
+        drafts=(DraftCount("n-gram", 0, 6, 4),),
         ttft_ms=1.0,
         e2e_ms=3.0,
     )
