@@ -29,9 +29,9 @@ _PAUSE = 0.05
 class PrivateEngine:
     """Use as `async with PrivateEngine(pair) as engine`: inside, the models are loaded.
 
-    `environment` is for language servers that are to use it. `settings` are of the engine, by their keys. `command`
-    replaces the engine's command line. Raises `EngineUnavailable` or `ModelError` with what the engine said if it does
-    not get ready.
+    Its `environment` is for language servers that are to use it; the argument adds variables. `settings` are of the
+    engine, by their keys. `command` replaces the engine's command line. Raises `EngineUnavailable` or `ModelError` with
+    what the engine said if it does not get ready.
     """
 
     def __init__(
@@ -41,12 +41,14 @@ class PrivateEngine:
         dtype: str = "auto",
         settings: Mapping[str, object] | None = None,
         command: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
         on_state: Callable[[State], None] | None = None,
     ) -> None:
         serve = (sys.executable, "-m", "completion_server", "serve", "--pair", pair)
         self._command = command or (*serve, *(() if dtype == "auto" else ("--dtype", dtype)))
         given = {"numbers": False, **(settings or {})}  # what a bench types is not what its user typed
         self._settings = {f"FORETYPE_{key.upper()}": str(value) for key, value in given.items()}
+        self._environment = environment or {}
         self._on_state = on_state
         self._stack = contextlib.AsyncExitStack()
         self._moved = asyncio.Event()
@@ -56,7 +58,8 @@ class PrivateEngine:
         # A short path: that of a socket may have about 100 bytes only.
         folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="foretype-bench-")))
         self._paths = RuntimePaths(folder / "run")
-        self.environment = {**os.environ, **self._settings, RUNTIME_DIR_VARIABLE: str(self._paths.folder)}
+        given = {**self._environment, **self._settings}
+        self.environment = {**os.environ, **given, RUNTIME_DIR_VARIABLE: str(self._paths.folder)}
         try:
             await self._start(folder / "log")
         except BaseException:

@@ -6,7 +6,7 @@ quality says which. Pure; knows nothing of documents.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 from completion_server.protocol import TokenScore
@@ -32,10 +32,7 @@ def confidence(scores: Sequence[TokenScore], length: int, place: Place) -> float
     nothing to go by.
     """
     found = features(scores, length, place)
-    if found is None:
-        return 0.0
-    logit = sum(WEIGHTS[name] * value for name, value in found.items())
-    return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))
+    return 0.0 if found is None else chance(found, WEIGHTS)
 
 
 def features(scores: Sequence[TokenScore], length: int, place: Place) -> dict[str, float] | None:
@@ -52,6 +49,12 @@ def features(scores: Sequence[TokenScore], length: int, place: Place) -> dict[st
         "length": math.log(length),
         **{name: float(name == place) for name in get_args(Place)[1:]},
     }
+
+
+def chance(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """The logistic function of the weighted features."""
+    logit = sum(weights[name] * value for name, value in found.items())
+    return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))
 
 
 def place_of(before: str) -> Place:

@@ -8,7 +8,7 @@ from bench.keystrokes import position
 from bench.quality.cursors import Cursor
 from completion_server.client import EngineClient
 from completion_server.errors import ForetypeError
-from completion_server.protocol import Context, Decoding, Limits
+from completion_server.protocol import Context, Decoding, Limits, Result
 from lsp.context import build_context
 from lsp.document import Document
 from lsp.headless import Buffer, HeadlessEditor
@@ -24,7 +24,7 @@ class Answered:
     """What an editor would show at the cursor; an empty `text` is nothing. `confidence` is the server's own."""
 
     text: str
-    confidence: float = 1.0
+    confidence: float = 0.0
 
 
 class EditedFile:
@@ -45,7 +45,7 @@ class EditedFile:
         suggestion = await self._buffer.suggest()
         if suggestion.trace["outcome"] in _FAILED:
             raise ForetypeError(f"a request ended as {suggestion.trace['outcome']}")
-        return Answered(suggestion.text, suggestion.trace.get("confidence", 1.0))
+        return Answered(suggestion.text, suggestion.trace["confidence"] or 0.0)
 
     def close(self) -> None:
         self._buffer.close()
@@ -69,7 +69,12 @@ def context_of(cursor: Cursor) -> Context:
     return build_context(document, Window(document.text), Position(*position(cursor.before)), cursor.path.name)
 
 
-async def raw_line(client: EngineClient, context: Context) -> str:
+async def raw_line(client: EngineClient, cursor: Cursor) -> str:
     """The first line that the model itself goes on with: not healed, not ended, not trimmed, `RAW_TOKENS` at most."""
     limits, decoding = Limits(RAW_TOKENS, max_lines=1), Decoding(healing=False)
-    return (await client.complete(context, limits=limits, decoding=decoding, raw=True)).text
+    return (await client.complete(context_of(cursor), limits=limits, decoding=decoding, raw=True)).text
+
+
+async def said_by_engine(client: EngineClient, cursor: Cursor) -> Result:
+    """What the engine answers the language server, before that trims it; with the scores of its tokens."""
+    return await client.complete(context_of(cursor))

@@ -4,31 +4,44 @@
 counts 0; `precision`, `syntax_ok` and `repeats_suffix` are shares of what was shown; `n` and `shown` are counts.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from bench.percentiles import ratio, ratio_interval
 from bench.quality.cursors import KINDS, Cursor
 from bench.quality.scores import NOTHING, Score
+from completion_server.protocol import Result
 
 _CURVE = 20  # points
 
 
 @dataclass(frozen=True, slots=True)
+class Suggested:
+    """A suggestion if none is hidden, with the server's confidence in it."""
+
+    text: str
+    confidence: float
+    score: Score
+
+    def at(self, min_confidence: float) -> Score:
+        """Its score where those of less confidence are hidden."""
+        return self.score if self.confidence >= min_confidence else NOTHING
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one cursor. `sure` is the confidence in what would be shown if nothing was hidden, `ours` that
-    score, `raw` the one of the raw continuation."""
+    """What came of one cursor: our suggestion, and the score of the raw continuation.
+
+    `said` is what the engine said, where it was asked for that; `without`, by name, what came with a part switched off.
+    """
 
     cursor: Cursor
-    ours: Score
+    ours: Suggested
     raw: Score
-    sure: float
-
-    def at(self, min_confidence: float) -> "Outcome":
-        """The same, where suggestions of less confidence are hidden."""
-        return self if self.sure >= min_confidence else replace(self, ours=NOTHING)
+    said: Result | None = None
+    without: dict[str, Suggested] = field(default_factory=dict)
 
 
 def figures(scores: Sequence[Score]) -> dict[str, Any]:
@@ -48,61 +61,83 @@ def figures(scores: Sequence[Score]) -> dict[str, Any]:
 
 def report(outcomes: Sequence[Outcome], min_confidence: float) -> dict[str, Any]:
     """Everything that one run gives, with suggestions hidden whose confidence is below `min_confidence`."""
-    chosen = [outcome.at(min_confidence) for outcome in outcomes]
+    pairs = [_Pair(outcome.cursor, outcome.ours.at(min_confidence), outcome.raw) for outcome in outcomes]
     return {
-        **_both(chosen),
-        "interval_95": _intervals(chosen),
-        "by_kind": {kind: _both(some) for kind in KINDS if (some := [o for o in chosen if o.cursor.kind == kind])},
-        "by_language": {language: _both(some) for language, some in _groups(chosen, lambda o: o.cursor.language)},
+        **_both(pairs),
+        "interval_95": _intervals(pairs),
+        "by_kind": _groups(pairs, lambda pair: pair.cursor.kind),
+        "by_language": _groups(pairs, lambda pair: pair.cursor.language),
         "min_confidence": min_confidence,
-        "curve": curve(outcomes),
+        "curve": curve([outcome.ours for outcome in outcomes]),
+        "without": _without(outcomes, min_confidence),
     }
 
 
-def curve(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+def curve(suggested: Sequence[Suggested]) -> list[dict[str, Any]]:
     """What other thresholds would give: about evenly spaced in how much is shown, from everything down."""
-    sure = sorted(outcome.sure for outcome in outcomes if outcome.ours.shown)
-    steps = sorted({sure[index * len(sure) // _CURVE] for index in range(_CURVE)}) if sure else []
+    sure = sorted(one.confidence for one in suggested if one.score.shown)
+    steps = sorted({sure[index * len(sure) // _CURVE] for index in range(1, _CURVE)}) if sure else []
     points = []
-    for threshold in [0.0, *steps[1:]]:
-        found = figures([outcome.at(threshold).ours for outcome in outcomes])
-        points.append(
-            {
-                "min_confidence": round(threshold, 4),
-                "shown_rate": ratio(found["shown"], found["n"]),
-                **{key: found[key] for key in ("precision", "exact_line", "edit_similarity")},
-            }
-        )
+    for threshold in [0.0, *steps]:
+        found = figures([one.at(threshold) for one in suggested])
+        kept = {key: found[key] for key in ("precision", "exact_line", "edit_similarity")}
+        points.append({"min_confidence": threshold, "shown_rate": ratio(found["shown"], found["n"]), **kept})
     return points
 
 
-def _both(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    raw = figures([outcome.raw for outcome in outcomes])
-    return {**figures([outcome.ours for outcome in outcomes]), "raw": raw}
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    cursor: Cursor
+    ours: Score
+    raw: Score
 
 
-def _intervals(outcomes: Sequence[Outcome]) -> dict[str, tuple[float, float] | None]:
+def _both(pairs: Sequence[_Pair]) -> dict[str, Any]:
+    return {**figures([pair.ours for pair in pairs]), "raw": figures([pair.raw for pair in pairs])}
+
+
+def _groups(pairs: Iterable[_Pair], key: Callable[[_Pair], str]) -> dict[str, dict[str, Any]]:
+    return {name: _both(list(some)) for name, some in groupby(sorted(pairs, key=key), key=key)}
+
+
+def _intervals(pairs: Iterable[_Pair]) -> dict[str, tuple[float, float] | None]:
     """95 % intervals, by bootstrap over files: cursors of one file are not independent."""
-    measures: dict[str, Callable[[Outcome], tuple[float, float]]] = {
-        "shown": lambda o: (o.ours.shown, 1),
-        "exact_line": lambda o: (o.ours.exact, 1),
-        "edit_similarity": lambda o: (o.ours.similarity, 1),
-        "precision": lambda o: (o.ours.exact, o.ours.shown),
-        "syntax_ok": lambda o: (bool(o.ours.syntax_ok), o.ours.shown),
-        "exact_line_to_raw": lambda o: (o.ours.exact, o.raw.exact),
-        "edit_similarity_to_raw": lambda o: (o.ours.similarity, o.raw.similarity),
+    measures: dict[str, Callable[[_Pair], tuple[float, float]]] = {
+        "shown": lambda pair: (pair.ours.shown, 1),
+        "exact_line": lambda pair: (pair.ours.exact, 1),
+        "edit_similarity": lambda pair: (pair.ours.similarity, 1),
+        "precision": lambda pair: (pair.ours.exact, pair.ours.shown),
+        "syntax_ok": lambda pair: (bool(pair.ours.syntax_ok), pair.ours.shown),
+        "exact_line_to_raw": lambda pair: (pair.ours.exact, pair.raw.exact),
+        "edit_similarity_to_raw": lambda pair: (pair.ours.similarity, pair.raw.similarity),
     }
-    files = [list(some) for _, some in _groups(outcomes, lambda o: str(o.cursor.path))]
+
+    def of(pair: _Pair) -> str:
+        return str(pair.cursor.path)
+
+    files = [list(some) for _, some in groupby(sorted(pairs, key=of), key=of)]
     return {name: _interval([list(map(measure, some)) for some in files]) for name, measure in measures.items()}
 
 
 def _interval(files: Sequence[Sequence[tuple[float, float]]]) -> tuple[float, float] | None:
-    pairs = [(sum(first for first, _ in some), sum(second for _, second in some)) for some in files]
+    sums = [(sum(first for first, _ in some), sum(second for _, second in some)) for some in files]
     try:
-        return ratio_interval(pairs)
+        return ratio_interval(sums)
     except (ValueError, ZeroDivisionError):  # nothing to divide by in one of the draws
         return None
 
 
-def _groups(outcomes: Iterable[Outcome], key: Callable[[Outcome], str]) -> list[tuple[str, list[Outcome]]]:
-    return [(name, list(some)) for name, some in groupby(sorted(outcomes, key=key), key=key)]
+def _without(outcomes: Sequence[Outcome], min_confidence: float) -> dict[str, dict[str, Any]]:
+    """The figures with one part switched off, and by kind how many lines are exact then; `confidence` hides nothing."""
+    done = [outcome for outcome in outcomes if outcome.without]
+    parts = {"confidence": [(outcome.cursor, outcome.ours.score) for outcome in outcomes]}
+    for name in sorted({name for outcome in done for name in outcome.without}):
+        some = [outcome for outcome in done if name in outcome.without]
+        parts[name] = [(outcome.cursor, outcome.without[name].at(min_confidence)) for outcome in some]
+    return {
+        name: {**figures([s for _, s in part]), "exact_line_by_kind": _by_kind(part)} for name, part in parts.items()
+    }
+
+
+def _by_kind(part: Sequence[tuple[Cursor, Score]]) -> Mapping[str, float | None]:
+    return {kind: figures([s for cursor, s in part if cursor.kind == kind])["exact_line"] for kind in KINDS}
