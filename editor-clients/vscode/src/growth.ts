@@ -1,58 +1,61 @@
 /**
- * Puts text that has grown behind a suggestion on the screen.
+ * Suggestions whose reply was only their beginning.
  *
- * VS Code keeps the suggestion that it shows when it is asked again, and takes the longer one for an alternative to it.
- * So it is told to go to the next alternative: that changes the ghost text in one step, without a frame that has none,
- * and does nothing where none is visible. Knows nothing of documents.
+ * VS Code can't be given more of a suggestion that it shows: asked again it keeps the one on the screen, and whatever
+ * would change its mind shows a frame without ghost text. So a reply is held back until the suggestion is whole, but no
+ * longer than a person would notice; what comes later follows when the beginning was taken or typed.
  */
 
-import type { Session } from "./session/session";
-import type { Suggestion } from "./session/suggestion";
+import { plain } from "./session/position";
 
-const NEXT = "editor.action.inlineSuggest.showNext";
-const PAINTING = 60; // ms from the answer to ghost text that can be seen, generously
-const STEP = 120; // ms between two steps of growth
+const PATIENCE = 120; // ms
+
+interface Growing {
+  text: string;
+  readonly done: Promise<void>;
+  finish(): void;
+}
 
 export class Growth {
-  private offeredId = "";
-  private offeredLength = 0;
-  private earliest = 0;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly growing = new Map<string, Growing>();
 
-  /** `step` runs a command of the editor. */
-  constructor(private readonly step: (command: string) => Promise<void>) {}
-
-  /** The editor was given `suggestion` as it is now. */
-  offered(suggestion: Suggestion): void {
-    if (this.offeredId !== suggestion.id) {
-      this.earliest = performance.now() + PAINTING;
-    }
-    this.offeredId = suggestion.id;
-    this.offeredLength = suggestion.text.length;
+  /** The reply with suggestion `id`, which comes next, is not all of it. */
+  begin(id: string): void {
+    let finish = (): void => undefined;
+    const done = new Promise<void>((resolve) => (finish = resolve));
+    this.growing.set(id, { text: "", done, finish });
   }
 
-  /** What `session` shows has grown. */
-  grown(session: Session): void {
-    if (this.timer) {
-      return; // it takes this along
+  /** More of `id`. False where nobody waits for it: then it belongs to what was shown. */
+  add(id: string, text: string, done: boolean): boolean {
+    const growing = this.growing.get(id);
+    if (growing) {
+      growing.text += plain(text);
+      if (done) {
+        growing.finish();
+      }
     }
-    this.timer = setTimeout(
-      () => {
-        this.timer = undefined;
-        const showing = session.tracker.showing;
-        if (showing?.id === this.offeredId && showing.text.length > this.offeredLength) {
-          this.earliest = performance.now() + STEP;
-          void this.step(NEXT);
-        }
-      },
-      Math.max(0, this.earliest - performance.now()),
-    );
+    return growing !== undefined;
   }
 
-  /** Let nothing grow until the next suggestion. */
-  stop(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    this.offeredId = "";
+  /** What has come behind the reply when `id` is whole, or it takes too long, or nobody wants it any more. */
+  async rest(id: string, signal: AbortSignal): Promise<string> {
+    const growing = this.growing.get(id);
+    if (!growing) {
+      return "";
+    }
+    const timer = setTimeout(() => growing.finish(), PATIENCE);
+    signal.addEventListener("abort", () => growing.finish(), { once: true });
+    await growing.done;
+    clearTimeout(timer);
+    this.growing.delete(id);
+    return growing.text;
+  }
+
+  clear(): void {
+    for (const growing of this.growing.values()) {
+      growing.finish();
+    }
+    this.growing.clear();
   }
 }

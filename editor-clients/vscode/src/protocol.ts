@@ -45,6 +45,7 @@ export interface Pair {
 }
 
 export interface Trace {
+  readonly id: string;
   readonly uri: string;
   readonly outcome: string;
 }

@@ -24,7 +24,7 @@ export class Sessions implements vscode.Disposable {
   private readonly sessions = new Map<string, Session>();
   private readonly pace = new Pace();
   private readonly subscriptions: vscode.Disposable[] = [];
-  private readonly growth = new Growth((command) => this.again(command));
+  private readonly growth = new Growth();
   private client: LanguageClient | undefined;
   private shows = false;
   private automatic = false; // the next explicit request is ours, not the person's
@@ -56,8 +56,8 @@ export class Sessions implements vscode.Disposable {
   attach(client: LanguageClient): void {
     this.clear();
     this.client = client;
-    client.onNotification(protocol.grow, ({ id, text }) => this.grow(id, text));
-    client.onNotification(protocol.trace, ({ uri, outcome }) => this.traced(uri, outcome));
+    client.onNotification(protocol.grow, ({ id, text, done }) => this.grow(id, text, done));
+    client.onNotification(protocol.trace, (trace) => this.traced(trace));
   }
 
   /** The engine is ready: whoever typed while it loaded need not press another key. */
@@ -66,7 +66,7 @@ export class Sessions implements vscode.Disposable {
     const waiting = this.unanswered;
     this.unanswered = undefined;
     if (editor && waiting?.uri === editor.document.uri.toString() && waiting.version === editor.document.version) {
-      await this.again("editor.action.inlineSuggest.trigger");
+      await this.again();
     }
   }
 
@@ -83,7 +83,7 @@ export class Sessions implements vscode.Disposable {
       session.close();
     }
     this.sessions.clear();
-    this.growth.stop();
+    this.growth.clear();
   }
 
   dispose(): void {
@@ -114,11 +114,6 @@ export class Sessions implements vscode.Disposable {
       const shown = items.filter((item) => item !== undefined);
       if (items[0]) {
         session.tracker.offered(first.suggestion, reader(document));
-        if (invoked) {
-          this.growth.stop(); // which of the alternatives is on the screen isn't known
-        } else {
-          this.growth.offered(first.suggestion);
-        }
         this.showing(true);
       }
       return shown;
@@ -156,7 +151,10 @@ export class Sessions implements vscode.Disposable {
           selectedCompletionInfo: undefined, // `toItem` fits the answer to the selected entry
         },
       );
-      return readReply(await client.sendRequest(InlineCompletionRequest.type, params, source.token));
+      const items = readReply(await client.sendRequest(InlineCompletionRequest.type, params, source.token));
+      return await Promise.all(
+        items.map(async (item) => ({ ...item, grown: await this.growth.rest(idOf(item.item) ?? "", signal) })),
+      );
     } catch {
       return []; // cancelled, or the server is gone: that is for the status to tell, not for every key
     } finally {
@@ -215,15 +213,16 @@ export class Sessions implements vscode.Disposable {
 
   // -- told by the server ----------------------------------------------------------------------------------------
 
-  private grow(id: string, text: string): void {
-    for (const session of this.sessions.values()) {
-      if (session.grow(id, text)) {
-        this.growth.grown(session);
-      }
+  private grow(id: string, text: string, done: boolean): void {
+    if (!this.growth.add(id, text, done)) {
+      this.sessions.forEach((session) => session.grow(id, text));
     }
   }
 
-  private traced(uri: string, outcome: string): void {
+  private traced({ uri, outcome, id }: protocol.Trace): void {
+    if (outcome === "growing") {
+      this.growth.begin(id);
+    }
     const session = this.sessions.get(uri);
     if (session) {
       session.excluded = outcome === "excluded";
@@ -242,11 +241,11 @@ export class Sessions implements vscode.Disposable {
     }
   }
 
-  /** Have the editor ask once more by one of its commands, and take that for a key. */
-  private async again(command: string): Promise<void> {
+  /** Have the editor ask once more, and take that for a key. */
+  private async again(): Promise<void> {
     this.automatic = true;
     try {
-      await vscode.commands.executeCommand(command);
+      await vscode.commands.executeCommand("editor.action.inlineSuggest.trigger");
     } finally {
       this.automatic = false;
     }
@@ -326,6 +325,6 @@ function readReply(reply: InlineCompletionList | InlineCompletionItem[] | null):
       return [];
     }
     const item: WireItem = { insertText, command: { ...command, arguments: command.arguments ?? [] } };
-    return idOf(item) === undefined ? [] : [{ item, start: range.start, end: range.end }];
+    return idOf(item) === undefined ? [] : [{ item, start: range.start, end: range.end, grown: "" }];
   });
 }

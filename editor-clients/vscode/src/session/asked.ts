@@ -3,8 +3,9 @@
 import { compare, plain, type Edit, type Position, type TextSource } from "./position";
 import { Suggestion, type WireItem } from "./suggestion";
 
-/** An item of a reply; `start` and `end` as the server knew the document. */
+/** An item of a reply; `start` and `end` as the server knew the document. `grown` came behind its text since. */
 export interface ReplyItem {
+  readonly grown: string;
   readonly item: WireItem;
   readonly start: Position;
   readonly end: Position;
@@ -65,7 +66,7 @@ export class Asked {
       return [];
     }
     const found: Suggestion[] = [];
-    for (const { item, start, end } of items) {
+    for (const { item, start, end, grown } of items) {
       const id = idOf(item);
       if (id === undefined || compare(start, this.anchor) < 0 || start.line !== end.line) {
         continue;
@@ -73,7 +74,7 @@ export class Asked {
       const head = this.heads.get(key(start)) ?? plain(document.slice(this.anchor, start));
       const here = this.region.end;
       const tail = document.slice(here, { line: here.line, character: here.character + end.character - start.character });
-      const text = head + plain(item.insertText);
+      const text = head + plain(item.insertText) + grown;
       found.push(new Suggestion(id, item, this.anchor, text, head.length, tail, here));
     }
     return found;

@@ -8,7 +8,7 @@
 
 import { Asked, type ReplyItem } from "./asked";
 import type { Pace } from "./pace";
-import type { Edit, Position, TextSource } from "./position";
+import { plain, type Edit, type Position, type TextSource } from "./position";
 import { Shelf, type Offer } from "./suggestion";
 import { Tracker, type Events } from "./tracker";
 
@@ -75,13 +75,12 @@ export class Session {
     return this.excluded ? [] : this.request(cursor, invoked, caller);
   }
 
-  /** Text that is appended to a suggestion. True if that is the one on the screen. */
-  grow(id: string, text: string): boolean {
+  /** Append text to a suggestion: it shows when what was there is taken or typed. */
+  grow(id: string, text: string): void {
     const suggestion = this.shelf.find(id);
     if (suggestion) {
-      suggestion.text += text;
+      suggestion.text += plain(text);
     }
-    return suggestion !== undefined && text !== "" && this.tracker.showing === suggestion;
   }
 
   /** End the running request unless something was typed since it began: then a later call decides. */
