@@ -27,7 +27,7 @@ from speculative.constraint import Constraint, PrefixConstraint, TokenBytes
 from speculative.costs import CostError, PassCosts
 from speculative.counters import Counters
 from speculative.decode import TargetModel, generate
-from speculative.draft import NO_DRAFT, Draft, Drafter, DraftRequest, Mark, by_position
+from speculative.draft import NO_DRAFT, Draft, Drafter, DraftRequest, Mark, Opinion, Steps, by_position
 from speculative.drafters import (
     Corpus,
     DraftModel,
@@ -39,6 +39,7 @@ from speculative.drafters import (
     TailDrafter,
 )
 from speculative.generation import LENGTH, STOPPED, Committed, Generation, GenerationError
+from speculative.outlook import Outlook
 from speculative.policy import AdaptivePolicy, Choice, FixedPolicy, Offer, Policy, Round
 from speculative.randomness import Randomness, SeededRandomness
 from speculative.sampling import Sampling, SamplingError, distribution
@@ -68,6 +69,8 @@ __all__ = [
     "NgramIndex",
     "Offer",
     "OpeningDrafter",
+    "Opinion",
+    "Outlook",
     "PassCosts",
     "Policy",
     "PrefixConstraint",
@@ -76,6 +79,7 @@ __all__ = [
     "Sampling",
     "SamplingError",
     "SeededRandomness",
+    "Steps",
     "Suggestions",
     "TailDrafter",
     "TargetModel",

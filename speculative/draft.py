@@ -1,7 +1,7 @@
 """Proposed tokens, and what a source of proposals looks like."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from torch import Tensor
@@ -28,6 +28,21 @@ def by_position(drafter: str, k: int) -> tuple[Mark, ...]:
     return tuple(Mark(drafter, position) for position in range(k))
 
 
+class Steps(NamedTuple):
+    """Steps of a model that drafts."""
+
+    drafter: str = ""
+    count: int = 0
+
+
+class Opinion(NamedTuple):
+    """What a model says at `position` (from 0) of a draft, whatever was drafted there."""
+
+    position: int
+    token: int
+    mark: Mark
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """Tokens that are proposed to follow the context.
@@ -36,12 +51,15 @@ class Draft:
     deterministic: the same context and history always give the same tokens. There is one mark for each token, by its
     position if none are given. A draft may be the work of several drafters: `drafter` began it, the marks say who
     went on.
+    `steps` were taken for it, and `opinions` heard about it; both may be there where no token is.
     """
 
     tokens: tuple[int, ...]
     drafter: str
     probs: Tensor | None = None
     marks: tuple[Mark, ...] = ()
+    steps: Steps = Steps()  # noqa: RUF009 (immutable)
+    opinions: tuple[Opinion, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.marks:
@@ -52,7 +70,7 @@ class Draft:
         if k >= len(self.tokens):
             return self
         probs = None if self.probs is None else self.probs[:k]
-        return Draft(self.tokens[:k], self.drafter, probs, self.marks[:k])
+        return replace(self, tokens=self.tokens[:k], probs=probs, marks=self.marks[:k])
 
     def then(self, more: "Draft") -> "Draft":
         """Both drafts, one behind the other; both must be deterministic."""

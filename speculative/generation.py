@@ -10,14 +10,17 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from speculative.advised import Behind, advised
 from speculative.constraint import Constraint, constrain
 from speculative.counters import Counters
 from speculative.draft import NO_DRAFT, Draft, Drafter, DraftRequest, by_position
+from speculative.drafters.model import ModelDrafter
 from speculative.policy import Offer, Policy, Round
 from speculative.randomness import Randomness, SeededRandomness
 from speculative.sampling import Sampling, chosen_logprobs, distribution
 from speculative.verify import Verdict, verify_greedy, verify_sampled
 
+_AHEAD = 4  # tokens that are looked up at a time behind one of a model
 STOPPED = "stop-token"
 LENGTH = "length"
 
@@ -146,7 +149,12 @@ class Generation:
         length = len(self._tokens)
         self._tokens += tokens
         self.counters.add(draft, accepted)
-        self._policy.observe(Round(draft.drafter, draft.marks, accepted, chosen, tail, length))
+        judged = tuple(
+            (opinion.mark, opinion.token == verdict.tokens[opinion.position])
+            for opinion in draft.opinions
+            if opinion.position <= accepted
+        )
+        self._policy.observe(Round(draft.drafter, draft.marks, accepted, chosen, tail, length, draft.steps, judged))
         self._finished = STOPPED if stopped else LENGTH if self.remaining == 0 else None
         return Committed(tokens, accepted, self._finished, chosen_logprobs(masked, tokens))
 
@@ -165,19 +173,40 @@ class Generation:
         by_name = {drafter.name: drafter for drafter in self._drafters}
         drafts: dict[str, Draft] = {}
         offers: list[Offer] = []
+        model = self._adviser()
+        outlook = None if model is None else self._policy.outlook(tail, len(self._tokens))
         for name, drafter in by_name.items():
             if drafter.free:
                 draft = drafts[name] = self._longest(self._ask(drafter, limit), limit)
                 if draft.tokens:
                     offers.append(Offer(name, draft.marks))
-            elif self.counters.passes > 0:
+            elif self.counters.passes > 0 and outlook is None:
                 offers.append(Offer(name, by_position(name, limit)))
         choice = self._policy.choose(offers, tail, len(self._tokens))
+        if model is not None and outlook is not None:
+            first = choice.drafter or (offers[0].drafter if offers else "")
+            return advised(model, self._request(limit), drafts.get(first, NO_DRAFT), self._guesses(limit), outlook)
         if choice.k == 0:
             return NO_DRAFT
         if choice.drafter in drafts:
             return drafts[choice.drafter].head(choice.k)
         return self._ask(by_name[choice.drafter], choice.k)
+
+    def _adviser(self) -> ModelDrafter | None:
+        """The model that single tokens of this round may be asked of."""
+        if self.counters.passes == 0 or not self._sampling.greedy:
+            return None
+        return next((drafter for drafter in self._drafters if isinstance(drafter, ModelDrafter)), None)
+
+    def _guesses(self, limit: int) -> Behind:
+        """What the first free drafter that knows any puts behind drafted tokens."""
+
+        def behind(drafted: Sequence[int]) -> Draft:
+            k = min(_AHEAD, limit - len(drafted))
+            found = (self._ask(drafter, k, drafted) for drafter in self._drafters if drafter.free)
+            return next((draft for draft in found if draft.tokens), NO_DRAFT)
+
+        return behind
 
     def _longest(self, draft: Draft, limit: int) -> Draft:
         """The draft with what other free drafters put behind it, up to `limit` tokens: the first that knows more.
@@ -220,7 +249,7 @@ class Generation:
         allowed = self._constraint.allowed(so_far) if self._constraint else None
         return allowed is None or bool((allowed == token).any())
 
-    def _request(self, k: int, behind: Sequence[int]) -> DraftRequest:
+    def _request(self, k: int, behind: Sequence[int] = ()) -> DraftRequest:
         return DraftRequest(
             tokens=[*self._tokens, *behind] if behind else self._tokens,
             prompt_length=self._prompt_length,

@@ -8,6 +8,9 @@ expected to gain 1 + Σ_{i≤k} Π_{j≤i} a_j tokens and costs target(1 + k) + 
 with the most tokens per millisecond; k = 0 is one of them. In a pass that must feed a tail of the prompt anyway the
 tail is paid for either way, so only what the drafts *add* to that pass counts.
 
+Where a model advises (`advised`), a draft is made token by token instead: `outlook` gives what that is weighed with,
+and the same purse pays.
+
 *What can we afford?* Estimates are wrong at first and text changes, so there is a purse of milliseconds. Accepted
 tokens pay in the passes that they saved; drafts take out what they cost. Every token settled pays in 2 % of a plain
 pass on top, so that a drafter which failed is tried again now and then. A draft is only made if the purse can pay for
@@ -23,7 +26,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from speculative.costs import PassCosts
-from speculative.draft import Mark
+from speculative.draft import Mark, Steps
+from speculative.outlook import Outlook
 
 DEFAULT_PRIORS: Mapping[str, float] = {"opening": 0.9, "tail": 0.8, "n-gram": 0.5, "model": 0.7}
 
@@ -52,7 +56,9 @@ class Round:
     """How a round went: `marks` are those of the drafted tokens.
 
     `chosen` tokens were settled, each of which costs a pass without drafts: `accepted` and the target's own, or just
-    `accepted` where the last of them was a stop token. `tail` and `length` are what `choose` was given.
+    `accepted` where the last of them was a stop token. `tail` and `length` are what `choose` was given, `steps` what
+    was spent on models. `opinions` are marks of what a model said and whether it was right, drafted or not, as far as
+    the target has said which.
     """
 
     drafter: str
@@ -61,6 +67,8 @@ class Round:
     chosen: int
     tail: int = 0
     length: int = 0
+    steps: Steps = Steps()  # noqa: RUF009 (immutable)
+    opinions: tuple[tuple[Mark, bool], ...] = ()
 
 
 class Policy(Protocol):
@@ -69,6 +77,9 @@ class Policy(Protocol):
 
         `length` counts the tokens of the sequence so far.
         """
+
+    def outlook(self, tail: int, length: int = 0) -> Outlook | None:
+        """What single tokens of such a pass are weighed with; None where `choose` alone decides."""
 
     def observe(self, round_: Round) -> None:
         """Learn from a round, also from one without drafts."""
@@ -82,6 +93,9 @@ class FixedPolicy:
 
     def choose(self, offers: Sequence[Offer], tail: int, length: int = 0) -> Choice:  # noqa: ARG002
         return Choice(offers[0].drafter, min(self.k, len(offers[0].marks))) if offers and self.k else NO_CHOICE
+
+    def outlook(self, tail: int, length: int = 0) -> Outlook | None:  # noqa: ARG002
+        return None
 
     def observe(self, round_: Round) -> None:
         """Nothing to learn."""
@@ -115,6 +129,7 @@ class AdaptivePolicy:
         self._purse_passes = purse_passes
         self._purse_ms = start_passes * costs.target(1)
         self._rounds = 0
+        self._gained, self._spent_ms = 1.0, costs.target(1)  # faded sums: the rate of exchange
         self._records: dict[tuple[str, int], _Record] = {}
 
     @property
@@ -131,7 +146,7 @@ class AdaptivePolicy:
             for k, chance in enumerate(self.acceptance(offer.marks), start=1):
                 survives *= chance
                 expected += survives
-                extra = _extra_ms(costs, offer.drafter, k, tail)
+                extra = _wider_ms(costs, k, tail) + costs.draft(offer.drafter, k)
                 rate = expected / (plain + extra)
                 if rate > best_rate and extra <= self._purse_ms:
                     best, best_rate = Choice(offer.drafter, k), rate
@@ -142,13 +157,19 @@ class AdaptivePolicy:
         plain = costs.target(1)
         self._rounds += 1
         earned = plain * (round_.chosen - 1 + self._eagerness * round_.chosen)
-        if round_.marks:
-            earned -= _extra_ms(costs, round_.drafter, len(round_.marks), round_.tail)
+        extra = _wider_ms(costs, len(round_.marks), round_.tail) + costs.draft(*round_.steps)
+        earned -= extra
+        self._gained = self._fade * self._gained + round_.chosen
+        self._spent_ms = self._fade * self._spent_ms + plain + extra
         for position, mark in enumerate(round_.marks[: round_.accepted + 1]):  # those behind were never judged
-            record = self._records.setdefault((mark.drafter, mark.kind), _Record())
-            record.fade(self._fade, self._rounds)
-            record.add(accepted=position < round_.accepted)
+            self._count(mark, accepted=position < round_.accepted)
+        for mark, right in round_.opinions:
+            self._count(mark, accepted=right)
         self._purse_ms = min(max(self._purse_ms + earned, 0.0), self._purse_passes * plain)
+
+    def outlook(self, tail: int, length: int = 0) -> Outlook:
+        rate = self._gained / self._spent_ms
+        return Outlook(self.costs.behind(length), tail, rate, self._purse_ms, self._chance)
 
     def acceptance(self, marks: Sequence[Mark]) -> Iterator[float]:
         """The chance of each token that it is accepted if those before it were: what was seen, pulled to a guess.
@@ -170,10 +191,18 @@ class AdaptivePolicy:
                 chance = (record.accepted + self._prior_weight * chance) / (record.reached + self._prior_weight)
             yield chance
 
+    def _chance(self, mark: Mark) -> float:
+        return next(self.acceptance((mark,)))
 
-def _extra_ms(costs: PassCosts, drafter: str, k: int, tail: int) -> float:
+    def _count(self, mark: Mark, *, accepted: bool) -> None:
+        record = self._records.setdefault((mark.drafter, mark.kind), _Record())
+        record.fade(self._fade, self._rounds)
+        record.add(accepted=accepted)
+
+
+def _wider_ms(costs: PassCosts, k: int, tail: int) -> float:
     """What k drafted tokens add to the cost of a pass."""
-    return costs.target(1 + tail + k) - costs.target(1 + tail) + costs.draft(drafter, k)
+    return costs.target(1 + tail + k) - costs.target(1 + tail)
 
 
 class _Record:

@@ -6,7 +6,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from speculative.draft import NO_DRAFT, Draft, DraftRequest
+from speculative.draft import NO_DRAFT, Draft, DraftRequest, Steps
 from speculative.sampling import distribution, restrict
 
 
@@ -31,6 +31,8 @@ class ModelDrafter:
     Drafted tokens and their `probs` `[k, V]` are in the target's ids either way, with 0 for what the draft cannot say.
     Where the constraint allows nothing that it can say, the draft ends.
 
+    `expected` is how often its first, second … token in a row is right, as far as that is known beforehand.
+
     A long context is fed in chunks of `chunk` tokens, and `cancelled` is asked before every pass: then what is there
     already is returned.
     """
@@ -45,8 +47,10 @@ class ModelDrafter:
         output_ids: Tensor | None = None,
         name: str = "model",
         chunk: int = 256,
+        expected: Sequence[float] = (0.7,),
     ) -> None:
         self.name = name
+        self.expected = tuple(expected)
         self._model = model
         self._vocab_size = vocab_size
         self._output_ids = output_ids
@@ -81,7 +85,28 @@ class ModelDrafter:
             feed = drafted[-1:]
         if not drafted:
             return NO_DRAFT
-        return Draft(tuple(drafted), self.name, torch.stack(probs) if probs else None)
+        steps = Steps(self.name, len(drafted))
+        return Draft(tuple(drafted), self.name, torch.stack(probs) if probs else None, steps=steps)
+
+    def consult(self, request: DraftRequest) -> "Consultation":
+        """For single tokens behind `request.tokens` and whatever is drafted then."""
+        return Consultation(self, self._model.sync(request.tokens), request)
+
+    def say(self, feed: Sequence[int], request: DraftRequest, drafted: Sequence[int]) -> tuple[int, float] | None:
+        """Feed `feed`, the last of `drafted` among them: the likeliest token that may follow, and its probability.
+
+        None where nothing may that the model can say, or the request was cancelled.
+        """
+        size = self._size(request.vocab_size)
+        allowed = request.allowed(drafted)
+        rows = None if allowed is None else self._rows(allowed, size)
+        if rows is not None and rows.numel() == 0:
+            return None
+        logits = self._feed(feed, request)
+        if logits is None:
+            return None
+        p, row = restrict(logits[:size], rows).softmax(-1).max(-1)
+        return int(row) if self._output_ids is None else int(self._output_ids[row]), float(p)
 
     def _size(self, vocab_size: int) -> int:
         """How many rows stand for tokens that the target may emit: the first ones, because the ids ascend."""
@@ -109,3 +134,24 @@ class ModelDrafter:
                 return None
             logits = self._model.extend(tokens[start : start + self._chunk])
         return logits
+
+
+class Consultation:
+    """Asks a model for one token now and then, while somebody else drafts. It is fed what was drafted in between."""
+
+    def __init__(self, drafter: ModelDrafter, fed: int, request: DraftRequest) -> None:
+        self._drafter = drafter
+        self._fed = fed
+        self._request = request
+
+    def missing(self, drafted: Sequence[int]) -> int:
+        """Steps that it takes to be asked behind `drafted`: tokens it was not fed, not counting the prompt's."""
+        return len(drafted) + 1 - max(0, self._fed - len(self._request.tokens) + 1)
+
+    def ask(self, drafted: Sequence[int]) -> tuple[int, float] | None:
+        """The token behind `drafted` and its probability; None as in `ModelDrafter.say`."""
+        tokens = self._request.tokens
+        feed = [*tokens[self._fed :], *drafted[max(0, self._fed - len(tokens)) :]]
+        said = self._drafter.say(feed, self._request, drafted)
+        self._fed += len(feed)
+        return said

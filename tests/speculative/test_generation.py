@@ -69,6 +69,9 @@ class Spy:
         self.offered.append((tuple(o.drafter for o in offers), tail))
         return self.choice if any(o.drafter == self.choice.drafter for o in offers) else Choice("", 0)
 
+    def outlook(self, tail, length=0):
+        return None
+
     def observe(self, round_):
         self.rounds.append(round_)
 

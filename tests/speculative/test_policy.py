@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from speculative.costs import PassCosts
-from speculative.draft import Mark
+from speculative.draft import Mark, Steps
 from speculative.policy import AdaptivePolicy, Choice, FixedPolicy, Offer, Round
 
 COSTS = PassCosts({1: 10.0, 11: 20.0}, {"model": 4.0})
@@ -172,7 +172,9 @@ def time_of(subject, costs, accept, rounds, offers):
         tail = 3 if i % 10 == 0 else 0
         choice = subject.choose(offers, tail)
         accepted = min(accept(i, choice.k), choice.k)
-        subject.observe(Round(choice.drafter, marks(choice.drafter, choice.k, 2), accepted, accepted + 1, tail))
+        steps = Steps(choice.drafter, choice.k)
+        drafted = marks(choice.drafter, choice.k, 2)
+        subject.observe(Round(choice.drafter, drafted, accepted, accepted + 1, tail, steps=steps))
         spent += costs.target(1 + tail + choice.k) + costs.draft(choice.drafter, choice.k)
         plain += costs.target(1 + tail) + accepted * costs.target(1)
     return spent, plain
@@ -230,3 +232,29 @@ def test_behind_a_long_sequence_wide_passes_pay_less():
     costs = PassCosts({1: 10.0, 9: 12.0}, longer_ms={1: 11.0, 9: 60.0}, longer_positions=4000)
     subject = policy(costs)
     assert subject.choose([offer("other", 8)], 0, 0).k > subject.choose([offer("other", 8)], 0, 4000).k
+
+
+def test_steps_are_paid_also_where_nothing_came_of_them():
+    subject = policy(start_passes=1)
+    subject.observe(Round("", (), 0, 1, steps=Steps("model", 2)))
+    assert subject.purse_ms == pytest.approx(10 - 2 * 4 + 0.2)
+
+
+def test_opinions_count_whether_they_were_drafted_or_not():
+    subject = policy()
+    for right in (True, False, False, False):
+        subject.observe(Round("", (), 0, 1, opinions=((Mark("model", 7), right),)))
+    assert next(subject.acceptance((Mark("model", 7, 0.5),))) == (4 * 0.5 + 1) / 8
+
+
+def test_the_outlook_has_the_rate_of_the_passes_so_far():
+    subject = policy(fade=0.5)
+    assert subject.outlook(0).rate == 1 / 10
+    # 1 / 2 + 3 tokens in 10 / 2 + 10 + 2 ms, of which two drafted tokens took the last.
+    subject.observe(Round("other", marks("other", 2), 2, 3))
+    assert subject.outlook(0).rate == pytest.approx(3.5 / 17)
+    assert subject.outlook(0).purse_ms == subject.purse_ms
+
+
+def test_the_fixed_policy_weighs_no_single_tokens():
+    assert FixedPolicy(3).outlook(0) is None

@@ -124,6 +124,9 @@ def test_the_policy_knows_what_others_put_into_the_pass(make_driver: MakeDriver)
             self.tails.append(tail)
             return Choice(offers[0].drafter, 4)
 
+        def outlook(self, tail: int, length: int = 0) -> None:
+            """No single tokens are weighed."""
+
         def observe(self, round_: Round) -> None:
             """Nothing to learn."""
 
