@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from completion_server.prompts.budget import PromptBudget
 from completion_server.prompts.healing import healed_length
 from completion_server.prompts.layout import Header, Layout
-from completion_server.prompts.window import CHARS_PER_TOKEN, Suffix, window_start
+from completion_server.prompts.window import CHARS_PER_TOKEN, Below, Suffix, window_start
 from completion_server.protocol import Context, Snippet
 from completion_server.tokenization import IncrementalEncoder, TextTokenizer
 
+BELOW_TOKENS = 256  # of the text below that a model without markers reads first
 _HEAD = 256  # code points by which a window is found again after an edit before it
 
 
@@ -76,10 +77,18 @@ class DocumentPrompt:
     def _new_place(self, context: Context) -> "_Place":
         start = self._start(context.before)
         anchor = max(start, self._anchor(context.before))
-        suffix = Suffix.of(context.after, self._budget.suffix_tokens, self._tokenizer)
+        suffix = self._suffix(context.after)
         others = self._others(context)
         lookup = others.lookup if self._layout.has_suffix else [*others.lookup, *suffix.ids]
         return _Place(start, context.before[start:anchor], suffix, others, lookup)
+
+    def _suffix(self, after: str) -> Suffix | Below:
+        if not self._layout.has_below:
+            return Suffix.of(after, self._budget.suffix_tokens, self._tokenizer)
+        old = self._place.suffix if self._place else None
+        if isinstance(old, Below) and old.still_holds(after):
+            return old  # also at a place a little higher up: all that follows it keeps its keys and values
+        return Below.of(after, min(BELOW_TOKENS, self._budget.suffix_tokens), self._tokenizer)
 
     def _others(self, context: Context) -> "_Others":
         old = self._place.others if self._place else None
@@ -87,7 +96,7 @@ class DocumentPrompt:
         if old is not None and (old.snippets, old.path, old.language) == (snippets, context.path, context.language):
             return old
         header = self._layout.header(snippets, context.path, context.language, self._budget.snippet_tokens)
-        lookup = [] if header else self._snippet_ids(snippets)
+        lookup = [] if header and not self._layout.has_below else self._snippet_ids(snippets)
         return _Others(snippets, context.path, context.language, header, lookup)
 
     def _start(self, before: str) -> int:
@@ -136,7 +145,7 @@ class _Place:
 
     start: int
     prefix: str
-    suffix: Suffix
+    suffix: Suffix | Below
     others: _Others
     lookup: list[int]
 

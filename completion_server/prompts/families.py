@@ -16,6 +16,7 @@ class Slot(Enum):
     PREFIX = "prefix"  # from the window's start to the anchor
     TYPED = "typed"  # from the anchor to the cursor; last, so that the prompt grows at its end (but see `unseeded`)
     SUFFIX = "suffix"
+    BELOW = "below"  # the lines below the cursor's as plain text, for models that know no marker
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,11 @@ class Family:
         return tuple(part for part in self.parts if isinstance(part, str))
 
     @property
+    def has_suffix(self) -> bool:
+        """Text behind the cursor is in the prompt."""
+        return Slot.SUFFIX in self.parts or Slot.BELOW in self.parts
+
+    @property
     def seeded(self) -> bool:
         """Typed text goes behind the middle marker; else it continues the prefix and both are one text."""
         return self.parts[-1] is Slot.TYPED and self.parts[-2] is not Slot.PREFIX
@@ -74,6 +80,14 @@ _QWEN_STYLE = ("<|fim_prefix|>", Slot.PREFIX, "<|fim_suffix|>", Slot.SUFFIX, "<|
 _STARCODER_STYLE = ("<fim_prefix>", Slot.PREFIX, "<fim_suffix>", Slot.SUFFIX, "<fim_middle>", Slot.TYPED)
 
 PREFIX_ONLY = Family("prefix-only", (Slot.PREFIX, Slot.TYPED))
+
+BELOW_FIRST = Family("below-first", (Slot.BELOW, Slot.PREFIX, Slot.TYPED))
+"""For models without markers: what stands below is read first, as if it were another part of the file.
+
+Measured on SmolLM2-135M, 185 lines of real files in six languages: the author's line is written to the letter in 0.227
+of the cases against 0.151 without the text below (14 won, none lost); twice the text above makes it 0.168. A line with
+the path, or the header of files in its training data, changes nothing; pieces of other files too little for their cost.
+"""
 
 FAMILIES: tuple[Family, ...] = (  # the first that fits is taken
     Family(
@@ -103,6 +117,7 @@ FAMILIES: tuple[Family, ...] = (  # the first that fits is taken
     ),
     Family("codellama", ("▁<PRE>", "▁<SUF>", Slot.SUFFIX, "▁<MID>", Slot.PREFIX, Slot.TYPED)),
     Family("codestral", ("[SUFFIX]", Slot.SUFFIX, "[PREFIX]", Slot.PREFIX, Slot.TYPED)),
+    BELOW_FIRST,
     PREFIX_ONLY,
 )
 
@@ -110,21 +125,22 @@ FAMILIES: tuple[Family, ...] = (  # the first that fits is taken
 def detect(tokenizer: TextTokenizer, *, name: str = "", model: str = "") -> tuple[Family, str]:
     """The family of a tokenizer and a warning for a person, "" if there is none.
 
-    `name` overrides the choice; where its tokens are missing the layout is prefix-only. `model` is the model's id or
-    folder name, for families that no token tells apart.
+    `name` overrides the choice; where its tokens are missing the layout is that of a model without any. `model` is the
+    model's id or folder name, for families that no token tells apart.
     """
     if name:
         family = next((f for f in FAMILIES if f.name == name), None)
         if family is None:
             known = ", ".join(f.name for f in FAMILIES)
-            return PREFIX_ONLY, f"no prompt layout is called {name!r} (known: {known}); using prefix-only"
+            return BELOW_FIRST, f"no prompt layout is called {name!r} (known: {known}); using {BELOW_FIRST.name}"
         missing = [token for token in family.control_tokens if tokenizer.control_id(token) is None]
         if missing:
-            return PREFIX_ONLY, f"the tokenizer lacks {', '.join(missing)} of layout {name!r}; using prefix-only"
+            lacking = f"the tokenizer lacks {', '.join(missing)} of layout {name!r}"
+            return BELOW_FIRST, f"{lacking}; using {BELOW_FIRST.name}"
         return family, ""
     family = next(f for f in FAMILIES if _fits(f, tokenizer, model))
-    if family is PREFIX_ONLY:
-        return family, "the model has no fill-in-the-middle tokens; text after the cursor is used for trimming only"
+    if family is BELOW_FIRST:
+        return family, "the model has no fill-in-the-middle tokens; it reads the text below the cursor first, as text"
     return family, ""
 
 

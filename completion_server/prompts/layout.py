@@ -11,6 +11,7 @@ from completion_server.protocol import Snippet
 from completion_server.tokenization import TextTokenizer
 
 _REPOSITORY_NAME = "project"  # the front end does not send one, and it must not change between requests
+_PATH = 256  # code points of a path between text below and text above
 _WORTH = 32  # tokens; a shorter piece of a file tells the model nothing
 
 
@@ -37,11 +38,15 @@ class Layout:
 
     @property
     def has_suffix(self) -> bool:
-        return Slot.SUFFIX in self._parts
+        return self.family.has_suffix
+
+    @property
+    def has_below(self) -> bool:
+        return Slot.BELOW in self._parts
 
     def assemble(self, header: Header, prefix: Sequence[int], suffix: Sequence[int], typed: Sequence[int]) -> list[int]:
         """Ids of the whole prompt. An empty one is the end of the text before."""
-        slots = {Slot.PREFIX: (*header.lead, *prefix), Slot.SUFFIX: suffix, Slot.TYPED: typed}
+        slots = {Slot.PREFIX: (*header.lead, *prefix), Slot.SUFFIX: suffix, Slot.BELOW: suffix, Slot.TYPED: typed}
         ids = [*self._tokenizer.opening, *header.head]
         for part in self._parts:
             if isinstance(part, Slot):
@@ -55,6 +60,9 @@ class Layout:
 
         The last snippet may be cut short. Without snippets, or in a family that was shown no repositories, it is empty.
         """
+        if self.has_below:  # a line between the text below and the text above
+            line = comment(path[-_PATH:], language)
+            return Header(lead=tuple(self._tokenizer.encode(f"\n{line}\n", continued=True)))
         form = self.family.repository
         if form is None or not snippets or not self._has(form):
             return Header()

@@ -11,6 +11,7 @@ from completion_server.tokenization import TextTokenizer
 
 CHARS_PER_TOKEN = 6  # more than code has, so that a budget of tokens is surely in that many characters of ordinary text
 
+_NEAR = 2_000  # code points between the cursor and text below it that may stay where it is in a prompt
 _HASHED = 200  # code points of a line at most
 
 _BARE_LINE = re.compile(r"\n(?=\S)")
@@ -78,6 +79,41 @@ class Suffix:
         if not self.whole and not self.below:  # the budget ended inside the cursor's line
             return rest.startswith(self.rest)
         return rest == self.rest or (only_closers(rest) and only_closers(self.rest))
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """The lines below the cursor's as a model without markers reads them: first, and as text of their own.
+
+    They need not begin right below the cursor, and must not be what it types next; so they stay while they are still
+    below and not far away. `whole` says that the document ended there.
+    """
+
+    ids: tuple[int, ...]
+    text: str
+    whole: bool
+
+    @classmethod
+    def of(cls, after: str, budget: int, tokenizer: TextTokenizer) -> "Below":
+        below = _lines_below(after)
+        text = below[: budget * CHARS_PER_TOKEN]
+        ids, starts = tokenizer.encode_with_starts(text)
+        if len(ids) > budget:
+            text = text[: starts[budget]]
+        if len(text) < len(below):
+            text = text[: text.rfind("\n") + 1] or text  # whole lines, but for one that is too long
+            ids = tokenizer.encode(text)
+        return cls(tuple(ids), text, len(text) == len(below))
+
+    def still_holds(self, after: str) -> bool:
+        below = _lines_below(after)
+        if self.whole and len(below) > len(self.text) + _NEAR:
+            return False
+        return below.find(self.text, 0, len(self.text) + _NEAR) >= 0
+
+
+def _lines_below(after: str) -> str:
+    return split_line(after)[1][1:]
 
 
 def split_line(text: str) -> tuple[str, str]:

@@ -39,7 +39,7 @@ def qwen() -> TextTokenizer:
     return TextTokenizer(Tokenizer.from_str(lzma.open(path, "rt", encoding="utf-8").read()), end_ids=[151643])
 
 
-@pytest.mark.parametrize("family", ["qwen", "prefix-only"])
+@pytest.mark.parametrize("family", ["qwen", "below-first", "prefix-only"])
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_a_prompt_for_any_text(qwen: TextTokenizer, text: str, family: str) -> None:
     document = Document("d", "file:///x", text, 1, "javascript")

@@ -150,7 +150,8 @@ def load_tiny(tokenizer: Tokenizer) -> Callable[..., LoadedPair]:
     ) -> LoadedPair:
         tokens = tiny_tokenizer(fim=True) if fim else tiny_tokenizer(merges=0) if plain_text else tokenizer
         named = (*drafters, "model") if draft else drafters
-        pair = Pair("tiny", FOLDER, FOLDER if draft else None, named, healing=healing)
+        layout = "auto" if fim else "prefix-only"  # the prompt is the text before the cursor
+        pair = Pair("tiny", FOLDER, FOLDER if draft else None, named, layout, healing=healing)
         dtype = torch.float32 if int8 else torch.float64
         target = tiny_model(tokens, seed=1, padded_to=padded_to, architecture=architecture, dtype=dtype)
         if plain_text:

@@ -162,5 +162,5 @@ def test_drafting_can_be_switched_off_for_a_whole_engine(tmp_path: Path) -> None
 def test_the_embedded_model_loads_and_continues_python() -> None:
     engine = load_engine(EngineSettings(pair="embedded", context_tokens=512, slots=1, threads=1))
     assert engine.pair.vocab_size == 49_152
-    assert engine.pair.layout.family.name == "prefix-only"
+    assert engine.pair.layout.family.name == "below-first"
     assert 0 in engine.pair.layout.stop_ids

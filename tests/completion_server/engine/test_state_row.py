@@ -47,7 +47,7 @@ class Spy(StateDraftModel):
 @pytest.fixture
 def driver() -> Driver:
     target = tiny_model(seed=1)
-    pair = Pair("tiny", FOLDER, FOLDER, ("tail", "n-gram", "model"))
+    pair = Pair("tiny", FOLDER, FOLDER, ("tail", "n-gram", "model"), "prefix-only")
     settings = EngineSettings(slots=2, context_tokens=512, kv_budget=MemoryBudget(bytes=1 << 28))
     spy = Spy(target.decoder.model)
     loaded = assemble(pair, target, spy, settings)

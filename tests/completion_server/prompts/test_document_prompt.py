@@ -44,7 +44,7 @@ def typed_states(begin, length):
         yield SOURCE[:end]
 
 
-@pytest.mark.parametrize("family", ["qwen", "prefix-only"])
+@pytest.mark.parametrize("family", ["qwen", "below-first", "prefix-only"])
 @pytest.mark.parametrize("healing", [True, False])
 def test_tokens_to_prefill_per_key(make, family, healing):
     """The table in the design: mean 1.1 and p99 2 with a seeded middle; re-anchoring is counted here too."""
@@ -137,7 +137,7 @@ def test_a_window_begins_at_a_line_with_text_at_its_first_column(make, qwen):
         assert not text[0].isspace()
 
 
-@pytest.mark.parametrize("family", ["qwen", "prefix-only"])
+@pytest.mark.parametrize("family", ["qwen", "below-first", "prefix-only"])
 @pytest.mark.parametrize("healing", [True, False])
 @pytest.mark.parametrize(
     "before", ["", "a", "\n", "x" * 98_304, "漢字😀" * 30_000, " " * 98_304, "\n" * 98_304, "é = 1\n" * 16_000]
@@ -192,6 +192,60 @@ def test_the_prompt_always_says_what_is_before_the_cursor(qwen, family, moves, h
         assert before.encode().endswith(data)
         assert len(data) > 30 or data == before.encode() or not before.strip()
         assert len(prompt.tokens) + len(prompt.forced_tokens) <= SMALL.ceiling
+
+
+class TestBelow:
+    """Models without markers read what stands below the cursor first; it stays there while it is near."""
+
+    BELOW = "def g():\n    return 1\n"
+
+    def tokens(self, document, before, after):
+        return document.build(at(before, after)).tokens
+
+    def test_it_stands_in_front_without_the_cursor_s_line(self, make, qwen):
+        text = qwen.decode(self.tokens(make("below-first"), "a = f(", ")\n" + self.BELOW))
+        assert text == f"{self.BELOW}\n# main.py\na = f("
+
+    @pytest.mark.parametrize(
+        "after",
+        [
+            ")\n" + BELOW,  # a closer on the cursor's line
+            "\n}\n" + BELOW,  # a line that the editor has inserted
+            "\n" + "x = 1\n" * 100 + BELOW,  # the cursor went up
+        ],
+    )
+    def test_it_stays_while_it_is_near(self, make, after):
+        document = make("below-first")
+        first = self.tokens(document, "a\nb = f", "\n" + self.BELOW)
+        assert shared(self.tokens(document, "a\nb", after), first) >= len(first) - 3
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ("a\nb\ndef g():\n", "    return 1\n"),  # the cursor went into it
+            ("a\nb", "\n" + BELOW.replace("1", "2")),  # it was edited
+            ("a\nb", "\n" + "x = 1\n" * 400 + BELOW),  # it is far away
+            ("a\nb", "\n" + BELOW + "x = 1\n" * 400),  # the document went on behind it
+        ],
+    )
+    def test_else_it_is_what_a_fresh_prompt_would_have(self, make, before, after):
+        document = make("below-first")
+        self.tokens(document, "a\nb = f", "\n" + self.BELOW)
+        assert self.tokens(document, before, after) == self.tokens(make("below-first"), before, after)
+
+    def test_of_a_long_text_whole_lines(self, make, qwen):
+        text = qwen.decode(self.tokens(make("below-first"), "a", "\n" + "xy = 1\n" * 100))
+        below, _, above = text.partition("\n# main.py\n")
+        assert (set(below.splitlines(keepends=True)), above) == ({"xy = 1\n"}, "a")
+        assert 10 < len(qwen.encode(below)) <= SMALL.suffix_tokens
+
+    def test_of_a_long_line_a_part(self, make, qwen):
+        text = qwen.decode(self.tokens(make("below-first"), "a", "\n" + "xy = 1;" * 100))
+        assert text.startswith("xy = 1;xy = 1;")
+
+    def test_other_files_are_looked_up(self, make, qwen):
+        prompt = make("below-first").build(at("a\n", "\nafter", snippets=(Snippet("x.py", "value = 1"),)))
+        assert qwen.decode(prompt.lookup) == "value = 1"
 
 
 class TestHealing:

@@ -21,7 +21,7 @@ def test_the_real_tokenizer_of_qwen(qwen):
     assert detect(qwen) == (BY_NAME["qwen"], "")
 
 
-@pytest.mark.parametrize("family", [f for f in FAMILIES if f.name != "prefix-only"])
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f.control_tokens])
 def test_each_family_by_its_tokens(llama_like_backend, family):
     repository = family.repository.control_tokens if family.repository else ()
     tokenizer = with_tokens(llama_like_backend, *family.control_tokens, *family.required, *repository)
@@ -37,19 +37,23 @@ def test_mellum_is_told_by_its_name_alone(llama_like_backend):
 
 def test_without_tokens_prefix_only_and_a_warning(llama_like):
     family, warning = detect(llama_like)
-    assert family.name == "prefix-only"
+    assert family.name == "below-first"
     assert "fill-in-the-middle" in warning
 
 
 def test_a_name_whose_tokens_are_missing(llama_like):
     family, warning = detect(llama_like, name="qwen")
-    assert family.name == "prefix-only"
+    assert family.name == "below-first"
     assert "<|fim_middle|>" in warning
+
+
+def test_what_stands_below_can_be_left_out(llama_like):
+    assert detect(llama_like, name="prefix-only") == (BY_NAME["prefix-only"], "")
 
 
 def test_a_name_that_nobody_has(qwen):
     family, warning = detect(qwen, name="nonsense")
-    assert family.name == "prefix-only"
+    assert family.name == "below-first"
     assert "codellama" in warning
 
 
@@ -58,7 +62,9 @@ def test_typed_text_is_always_last():
 
 
 def test_suffix_first_families_need_no_seeded_middle():
-    assert {family.name for family in FAMILIES if not family.seeded} == {"codellama", "codestral", "prefix-only"}
+    assert {family.name for family in FAMILIES if not family.seeded} == {
+        *("codellama", "codestral", "below-first", "prefix-only")
+    }
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

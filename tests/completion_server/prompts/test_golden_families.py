@@ -68,6 +68,7 @@ FILES = {
     "deepseek": ("<｜fim▁begin｜>", P, "<｜fim▁hole｜>", S, "<｜fim▁end｜>", M),
     "codellama": ("▁<PRE>", "▁<SUF>", S, "▁<MID>", P, M),
     "codestral": ("[SUFFIX]", S, "[PREFIX]", P, M),
+    "below-first": (S[1:], b"\n# src/main.py\n", P, M),
     "prefix-only": (P, M),
 }
 
