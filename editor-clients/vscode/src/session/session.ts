@@ -111,7 +111,8 @@ export class Session {
     const asked = new Asked(cursor, invoked, this.now(), new AbortController());
     this.running = asked;
     const items = await this.ask(cursor, invoked, asked.abort.signal);
-    if (asked.alive) {
+    if (asked.alive && items.length > 0) {
+      // An empty answer often cost nothing and would make the engine look fast.
       this.pace.answered(this.now() - asked.since);
     }
     const suggestions = asked.suggestions(items, this.document);
