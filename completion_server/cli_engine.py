@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -17,13 +17,23 @@ if TYPE_CHECKING:
 NONE_RUNS = "no engine is running; an editor starts one, and so does `foretype serve`"
 
 
-def status(as_json: Json = False) -> None:
+def status(
+    as_json: Json = False,
+    last: Annotated[
+        int, typer.Option(min=0, max=100, help="Show where the time of the last so many requests went, as bars.")
+    ] = 0,
+) -> None:
     """What runs: process, models, device, memory. Exit code 1 if no engine runs."""
-    reply = engine_status()
+    reply = engine_status(last)
     if reply is None:
         _end_because_none_runs(as_json)
+    if last and not as_json:
+        _show_traces(reply)
+        return
     facts = asdict(reply)
     del facts["id"]
+    if not last:
+        del facts["traces"]
     state = facts.pop("state")
     _show({"engine": True, "state": state, **facts} if as_json else {**state, **facts}, as_json)
 
@@ -52,10 +62,13 @@ def doctor(pair: Pair = None, target: Target = None, draft: Draft = None) -> Non
             raise typer.Exit(1)
 
 
-def engine_status() -> "StatusReply | None":
-    """What the running engine says of itself, None if none runs. Raises what keeps one that runs from answering."""
+def engine_status(last: int = 0) -> "StatusReply | None":
+    """What the running engine says of itself, None if none runs, with traces of the `last` so many requests.
+
+    Raises what keeps one that runs from answering.
+    """
     try:
-        return asyncio.run(_ask())
+        return asyncio.run(_ask(last))
     except EngineUnavailable:
         if _one_runs():
             raise
@@ -78,12 +91,12 @@ def _one_runs() -> bool:
     return find_running(runtime_paths()) is not None
 
 
-async def _ask() -> "StatusReply":
+async def _ask(last: int) -> "StatusReply":
     from completion_server.client import connect
 
     client = await connect(name="status")
     try:
-        return await client.status()
+        return await client.status(last)
     finally:
         await client.aclose()
 
@@ -109,6 +122,17 @@ def _show(facts: Mapping[str, Any], as_json: bool) -> None:
         for shown in value if name == "notes" else (_for_a_person(value),):
             if shown:
                 typer.echo(f"{name.replace('_', ' '):<16} {shown}")
+
+
+def _show_traces(reply: "StatusReply") -> None:
+    from rich.console import Console
+
+    from completion_server.cli_traces import table
+
+    if reply.traces:
+        Console().print(table(reply.traces))
+    else:
+        typer.echo("no request was answered yet")
 
 
 def _for_a_person(value: Any) -> str:

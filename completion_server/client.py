@@ -212,8 +212,9 @@ class EngineClient:
         """Have the prompt of `context` prefilled. Cancelled by cancelling the task, and by any `complete`."""
         return await self._ask(Warm(self._new_id(), context), Warmed)
 
-    async def status(self) -> StatusReply:
-        return await self._ask(Status(self._new_id()), StatusReply)
+    async def status(self, last: int = 0) -> StatusReply:
+        """What runs, with traces of the `last` so many answered requests."""
+        return await self._ask(Status(self._new_id(), last), StatusReply)
 
     async def close_document(self, document: str) -> None:
         self._send(CloseDocument(document))

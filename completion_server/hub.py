@@ -188,8 +188,8 @@ class Hub:
                 self._backend.close_document(connection.number, document)
             case Report():
                 self._recorder.reported(self._backend.state.pair, message)
-            case Status(id=request):
-                connection.reply(self._status(request))
+            case Status():
+                connection.reply(self._status(message))
             case Shutdown(id=request):
                 self._shutdowns.setdefault(connection.number, set()).add(request)
                 self.end(f"client {connection.number} ({connection.name}) asked for it")
@@ -207,10 +207,10 @@ class Hub:
             protocol=PROTOCOL_VERSION, version=__version__, pid=os.getpid(), state=_presentable(self._backend.state)
         )
 
-    def _status(self, request: int) -> StatusReply:
+    def _status(self, request: Status) -> StatusReply:
         facts = self._backend.snapshot()
         return StatusReply(
-            id=request,
+            id=request.id,
             pid=os.getpid(),
             version=__version__,
             uptime_s=time.monotonic() - self._started,
@@ -232,6 +232,7 @@ class Hub:
             failed=facts.failed,
             wasted_tokens=facts.wasted_tokens,
             notes=facts.notes,
+            traces=self._recorder.latest(request.last),
         )
 
 

@@ -5,7 +5,9 @@ Knows nothing of sockets, files or metrics; `sinks` take the records. Text is ne
 
 import json
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from completion_server.errors import Overloaded
 from completion_server.numbers.records import (
@@ -18,7 +20,18 @@ from completion_server.numbers.records import (
     TraceRecord,
 )
 from completion_server.numbers.summary import SUGGESTION_MS
-from completion_server.protocol import Cancelled, Complete, EngineMessage, Error, Report, Result, Usage
+from completion_server.protocol import (
+    MAX_TRACES,
+    Cancelled,
+    Complete,
+    EngineMessage,
+    Error,
+    Report,
+    Result,
+    Stage,
+    Trace,
+    Usage,
+)
 
 Sink = Callable[[Record], None]
 
@@ -29,11 +42,24 @@ class Recorder:
     def __init__(self, sinks: Sequence[Sink], clock: Callable[[], float] = time.time) -> None:
         self._sinks = tuple(sinks)
         self._clock = clock
+        self._latest: deque[tuple[float, Trace]] = deque(maxlen=MAX_TRACES)
 
     def answered(self, client: str, pair: str, request: Complete, reply: EngineMessage) -> None:
         """`reply` is the last one of `request`; others are no end of anything and are not counted."""
-        if isinstance(reply, Result | Cancelled | Error) and self._sinks:
-            self._tell(_of_request(self._clock(), client, pair, request.context.language, reply))
+        if not isinstance(reply, Result | Cancelled | Error):
+            return
+        now, language = self._clock(), request.context.language
+        usage = _usage(reply)
+        found = tuple(Stage(name, took) for name, took in stages(usage))
+        self._latest.append((now, Trace(0.0, client, language, _outcome(reply), usage.e2e_ms, found)))
+        if self._sinks:
+            self._tell(_of_request(now, client, pair, language, reply))
+
+    def latest(self, count: int) -> tuple[Trace, ...]:
+        """Of the last `count` answered requests, the newest last."""
+        now = self._clock()
+        kept = list(self._latest)[-count:] if count else []
+        return tuple(replace(trace, age_s=max(0.0, now - ended)) for ended, trace in kept)
 
     def reported(self, pair: str, report: Report) -> None:
         """A language server said what it has seen."""
@@ -75,7 +101,7 @@ def stages(usage: Usage) -> list[tuple[str, float]]:
 def _of_request(
     now: float, client: str, pair: str, language: str, reply: Result | Cancelled | Error
 ) -> Iterator[Record]:
-    usage = Usage() if isinstance(reply, Error) else reply.usage
+    usage = _usage(reply)
     yield RequestRecord(
         now,
         client,
@@ -98,6 +124,10 @@ def _of_request(
         yield DraftRecord(now, pair, language, count.drafter, count.position, count.drafted, count.accepted)
     if usage.e2e_ms > SUGGESTION_MS:
         yield TraceRecord(now, pair, language, round(usage.e2e_ms, 3), json.dumps(stages(usage)))
+
+
+def _usage(reply: Result | Cancelled | Error) -> Usage:
+    return Usage() if isinstance(reply, Error) else reply.usage
 
 
 def _outcome(reply: Result | Cancelled | Error) -> RequestOutcome:

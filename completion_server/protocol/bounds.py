@@ -13,8 +13,6 @@ from completion_server.protocol.messages import (
     MAX_ALTERNATIVES,
     MAX_BEFORE,
     MAX_NEW_TOKENS,
-    MAX_REPORT,
-    MAX_ROUNDS,
     MAX_SNIPPET,
     MAX_SNIPPETS,
     Alternative,
@@ -29,7 +27,6 @@ from completion_server.protocol.messages import (
     Goodbye,
     Hello,
     Limits,
-    Report,
     Result,
     Shutdown,
     Snippet,
@@ -37,10 +34,11 @@ from completion_server.protocol.messages import (
     Status,
     StatusReply,
     TokenScore,
-    Usage,
     Warm,
     Warmed,
 )
+from completion_server.protocol.reports import MAX_REPORT, Report
+from completion_server.protocol.usage import MAX_ROUNDS, MAX_TRACES, Trace, Usage
 
 MAX_PATH: Final = 2_048
 MAX_SNIPPET_PATH: Final = 512  # sixteen of them, in four-byte characters, still fit into a frame beside their texts
@@ -109,6 +107,9 @@ _TABLE: Final[dict[tuple[type[Any], str], Bound]] = {
     (Result, "scores"): _SCORES,
     (Result, "alternatives"): Bound(0, MAX_ALTERNATIVES - 1),
     (Error, "message"): Bound(0, MAX_LINE),
+    (Status, "last"): Bound(0, MAX_TRACES),
+    (StatusReply, "traces"): Bound(0, MAX_TRACES),
+    (Trace, "stages"): Bound(0, MAX_ROUNDS + 4),
     (StatusReply, "target"): Bound(0, MAX_PATH),
     (StatusReply, "draft"): Bound(0, MAX_PATH),
 }

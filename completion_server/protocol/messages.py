@@ -19,6 +19,9 @@ Lengths of text are code points, times are milliseconds. Knows nothing of bytes,
 from dataclasses import dataclass, field
 from typing import Literal
 
+from completion_server.protocol.reports import Report
+from completion_server.protocol.usage import Trace, Usage
+
 PROTOCOL_VERSION = 2
 
 MAX_BEFORE = 98_304  # code points: what a client may send of the text before the cursor
@@ -26,14 +29,9 @@ MAX_AFTER = 16_384  # code points: of the text behind it
 MAX_SNIPPETS = 16
 MAX_SNIPPET = 8_192  # code points in one snippet
 MAX_NEW_TOKENS = 1_024
-MAX_ROUNDS = 64  # of one request that are told of
-MAX_REPORT = 256  # keys, and as many events, in one report
 MAX_ALTERNATIVES = 3  # suggestions in one reply, the first one counted
 
 EnginePhase = Literal["starting", "loading", "ready", "failed", "unloaded", "stopping"]
-EventKind = Literal[
-    "shown", "accepted", "partly-accepted", "typed-through", "dismissed", "replaced", "kept-30s", "kept-2min"
-]
 FinishReason = Literal["end-of-text", "end-of-line", "end-of-block", "loop", "length"]
 
 
@@ -138,41 +136,11 @@ class CloseDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyReport:
-    """One key that an editor asked about, as its language server answered it.
-
-    `outcome` is a word of the language server's, `characters` are those of the answer. `suggestion_ms` runs from the
-    key, or the arrival of the request, to the answer, `first_tokens_ms` to the engine's first tokens, 0 without it.
-    """
-
-    outcome: str
-    language: str
-    characters: int
-    suggestion_ms: float
-    first_tokens_ms: float
-
-
-@dataclass(frozen=True, slots=True)
-class EventReport:
-    """What became of a suggestion; `characters` are those that it is about: shown, taken, typed or still there."""
-
-    kind: EventKind
-    language: str
-    characters: int
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a language server has seen since its last report: numbers and names, for the store and the metrics."""
-
-    editor: str
-    keys: tuple[KeyReport, ...] = ()
-    events: tuple[EventReport, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Status:
+    """Ask what runs, and for traces of the `last` so many answered requests."""
+
     id: int
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,64 +193,6 @@ class Delta:
     id: int
     text: str
     scores: tuple[TokenScore, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """One pass of the target that gave tokens: `width` were fed, `drafted` of them drafted, `accepted` of those right.
-
-    `drafter` began the draft, "" without one. `ms` runs from the end of the stage before: what others fed into the same
-    pass, and drafting, are in it.
-    """
-
-    ms: float
-    width: int
-    drafter: str
-    drafted: int
-    accepted: int
-
-
-@dataclass(frozen=True, slots=True)
-class DraftCount:
-    """How often `drafter` was asked for the token at `position` of a draft (from 0), and how often it was right."""
-
-    drafter: str
-    position: int
-    drafted: int
-    accepted: int
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Counters and times of one request. Token counts are the target's; the draft model's begin with `draft_`.
-
-    In a `Result`, `cached_tokens + computed_tokens == prompt_tokens`. `target_passes` are those that gave tokens,
-    `prefill_passes` those that only fed the prompt. Times start when the frame was received: `first_tokens_ms` runs to
-    the first pass that committed tokens, `ttft_ms` to the first text (white space at a line end is held back).
-    `prompt_ms`, from the end of `queue_ms`, is for encoding the text and finding a slot; `prefill_ms` for the passes
-    that only fed. `rounds` are the first `MAX_ROUNDS`.
-    """
-
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    computed_tokens: int = 0
-    draft_cached_tokens: int = 0
-    draft_computed_tokens: int = 0
-    completion_tokens: int = 0
-    drafted_tokens: int = 0
-    accepted_tokens: int = 0
-    drafted_by: dict[str, int] = field(default_factory=dict)
-    accepted_by: dict[str, int] = field(default_factory=dict)
-    target_passes: int = 0
-    prefill_passes: int = 0
-    queue_ms: float = 0.0
-    prompt_ms: float = 0.0
-    prefill_ms: float = 0.0
-    first_tokens_ms: float = 0.0
-    ttft_ms: float = 0.0
-    e2e_ms: float = 0.0
-    rounds: tuple[Round, ...] = ()
-    drafts: tuple[DraftCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +271,7 @@ class StatusReply:
     failed: int
     wasted_tokens: int
     notes: tuple[str, ...] = ()  # warnings that a person should see, e.g. a model without fill-in-the-middle tokens
+    traces: tuple[Trace, ...] = ()  # the newest last
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import pytest
 from completion_server.numbers.recorder import Recorder, stages
 from completion_server.numbers.records import DraftRecord, EventRecord, KeyRecord, Record, RequestRecord, TraceRecord
 from completion_server.protocol import (
+    MAX_TRACES,
     Cancelled,
     Complete,
     Context,
@@ -96,6 +97,21 @@ def test_no_record_holds_text_of_a_user() -> None:
     replies: list[Any] = [Result(1, "my secret text", "end-of-line", USAGE), Error(1, "internal", "my secret reason")]
     for reply in replies:
         assert all("secret" not in str(astuple(record)) for record in recorded(reply))
+
+
+def test_the_latest_requests_are_remembered_with_their_stages() -> None:
+    now = 5.0
+    recorder = Recorder((), clock=lambda: now)
+    for number in range(MAX_TRACES + 2):
+        recorder.answered(
+            "lsp", "p", REQUEST, Error(1, "internal", "") if number == 0 else Result(1, "", "loop", USAGE)
+        )
+    now = 8.0
+    assert recorder.latest(0) == ()
+    assert len(recorder.latest(MAX_TRACES)) == MAX_TRACES
+    (trace,) = recorder.latest(1)
+    assert (trace.age_s, trace.client, trace.outcome, trace.total_ms) == (3.0, "lsp", "completed", 50)
+    assert [(stage.name, stage.ms) for stage in trace.stages] == stages(USAGE)
 
 
 def test_every_sink_hears_of_everything() -> None:
