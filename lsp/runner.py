@@ -68,7 +68,7 @@ class Runner:
         run = self._run
         if run is None or (invoked and not run.invoked) or not run.answers(self._document.text, cursor):
             run = self._begin(cursor, context(), invoked)
-        elif (head := self._head(run, cursor)) is not None:
+        elif (head := self._head(run)) is not None:
             return head
         try:
             return await run.wait()
@@ -116,6 +116,8 @@ class Runner:
         except Exception as error:
             logger.error("a request failed unforeseen: %s", type(error).__name__)
             run.fail(error)
+            if run.growth is not None:
+                run.growth.end()
         finally:
             if run is self._run:
                 self._run = None
@@ -125,9 +127,9 @@ class Runner:
         if run is not self._run or ("\n" not in delta.text and not _is_slow(run)):
             return
         if run.awaited:
-            if (head := self._head(run, run.cursor)) is not None:
+            if (head := self._head(run)) is not None:
                 run.answer(head)
-        elif run.growth is not None and (found := self._stands(run, run.cursor)) is not None:
+        elif run.growth is not None and (found := self._stands(run)) is not None:
             run.growth.more(found[0].whole)
 
     def _left(self, run: Run) -> None:
@@ -144,11 +146,11 @@ class Runner:
 
     # -- the head of a suggestion, and how it grows --------------------------------------------------------------------
 
-    def _head(self, run: Run, cursor: Position) -> Answer | None:
+    def _head(self, run: Run) -> Answer | None:
         """The answer that there is already, for a client that takes the rest later."""
         if not self.settings.stream or self._grow is None or run.invoked:
             return None
-        found = self._stands(run, cursor)
+        found = self._stands(run)
         if found is None:
             return None
         ghost, place = found
@@ -157,9 +159,8 @@ class Runner:
         run.growth = self._growth(run, ghost.whole)
         return Answer("growing", self._document.version, place, (ghost,), growth=run.growth)
 
-    def _stands(self, run: Run, cursor: Position) -> tuple[Ghost, Position] | None:
+    def _stands(self, run: Run) -> tuple[Ghost, Position] | None:
         """What of a suggestion that is being written may be shown by now, and where."""
-        run.cursor = cursor
         place = run.place(self._document.text)
         if place is None:
             return None

@@ -34,6 +34,7 @@ class Client:
         self.raw = raw
         self.traces: list[Any] = []
         self.phases: list[str] = []
+        self.grown: list[Any] = []
         self.came = asyncio.Event()
         self.version = 1
 
@@ -46,14 +47,19 @@ class Client:
             self.phases.append(params.phase)
             self.came.set()
 
+        @raw.feature("foretype/grow")
+        def on_grow(params: Any) -> None:
+            self.grown.append(params)
+            self.came.set()
+
     async def phase(self, wanted: str) -> None:
         async with asyncio.timeout(SOON):
             while self.phases[-1:] != [wanted]:
                 self.came.clear()
                 await self.came.wait()
 
-    async def initialize(self) -> types.InitializeResult:
-        options = {"trace": True, "status": True, "engine": {"start": False}}
+    async def initialize(self, **more: Any) -> types.InitializeResult:
+        options = {"trace": True, "status": True, "engine": {"start": False}, **more}
         params = types.InitializeParams(capabilities=CAPABILITIES, root_uri="file:///project")
         params.initialization_options = options
         result: types.InitializeResult = await self.raw.initialize_session(params)
@@ -123,6 +129,23 @@ async def test_the_whole_path(client: Client, start_engine: Any) -> None:
     client.insert(0, 16, "1")
     assert await client.ghost(0, 17) == ")"
     assert [trace.outcome for trace in client.traces] == ["engine", "from-cache"]
+
+
+async def test_a_suggestion_grows_behind_its_first_line(client: Client, start_engine: Any) -> None:
+    said = "x = 1\n    y = 2\n    return x\n"
+    await start_engine(rules=[{"text": said, "chunks": 7, "delay_ms": 20}])
+    await client.initialize(stream=True)
+    await client.phase("ready")
+    client.open("def f():\n    ")
+    shown = await client.ghost(1, 4)
+    assert shown is not None
+    async with asyncio.timeout(SOON):
+        while not (client.grown and client.grown[-1].done):
+            client.came.clear()
+            await client.came.wait()
+    assert said.startswith(shown)
+    assert "\n    return" not in shown
+    assert shown + "".join(note.text for note in client.grown) == said.rstrip()
 
 
 async def test_a_request_is_cancelled_by_its_id(client: Client, start_engine: Any) -> None:

@@ -323,3 +323,23 @@ async def test_by_hand_without_an_engine_what_is_kept_is_better_than_nothing(edi
     await editor.ghost(0, 4)
     engine.become(State("failed", "fake", "broken"))
     assert await editor.ghost(0, 4, invoked=True) == "one"
+
+
+async def test_an_unforeseen_failure_fails_the_request_and_ends_its_growth(
+    stream: Any, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("hunter2")
+
+    stream.open(FUNCTION, language="plaintext")
+    request = await asked(stream, engine, 1, 12)
+    engine.write("a + b\n")
+    await stream.reply(request)
+    monkeypatch.setattr(runner.Runner, "_deliver", broken)
+    engine.release()
+    await stream.until(lambda: grown(stream))
+    assert grown(stream) == [("", True)]
+    stream.insert(1, 12, "1")
+    reply = await stream.reply(stream.ask(1, 13))
+    assert reply["error"]["code"] == -32603
+    assert "hunter2" not in str(stream.sent)
