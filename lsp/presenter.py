@@ -11,7 +11,7 @@ from lsp.refine import refine
 from lsp.stream import settled
 from lsp.suggestion import Suggestion
 from lsp.sureness import shifted, sureness
-from lsp.syntax import Syntax
+from lsp.syntax import Cut, Syntax
 from lsp.text import Position
 from lsp.trim import Surroundings, on_this_line, trim
 
@@ -68,19 +68,26 @@ class Presenter:
         return shifted(scores, len(said) - len(on_this_line(said, around)))
 
     def refined(self, said: str, context: Context) -> str:
-        """What the model said, as a suggestion for the place of `context`: in the document's style, cut by syntax."""
-        around = self._surroundings(context.before, context.after)
-        syntax = Syntax(context.before, context.after, context.language)
-        return refine(said, context.before, context.after, syntax, around).text
+        """What the model said, as a suggestion for the place of `context`: in the document's style, cut by syntax.
+
+        Empty where all of it would break what is whole now.
+        """
+        cut = self._cut(said, context)
+        return "" if cut.worse else cut.text
 
     def head(self, said: str, context: Context, *, words: bool) -> str:
         """The part of `refined` that stands while the model still writes; `words`: parts of the first line too."""
         head = settled(said, self._surroundings(context.before, context.after), words=words)
-        return self.refined(head, context) if head.strip() else ""
+        return self._cut(head, context).text if head.strip() else ""
 
     def eol(self, place: Position) -> str:
         """The line end to write there."""
         return self._document.text.eol_near(place.line)
+
+    def _cut(self, said: str, context: Context) -> Cut:
+        around = self._surroundings(context.before, context.after)
+        syntax = Syntax(context.before, context.after, context.language)
+        return refine(said, context.before, context.after, syntax, around)
 
     def _surroundings(self, before: str, after: str) -> Surroundings:
         return Surroundings.of(before, after, self._document.language, may_begin_below=self._may_begin_below)

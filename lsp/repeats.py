@@ -34,8 +34,10 @@ def _repeats(lines: list[str], number: int, before: str, below: list[str]) -> bo
         return True  # the limit cut the copy off
     tail = [item.strip() for item in lines[number:] if item.strip()][:_BLOCK]
     tail[0] = line.strip()
-    at = range(len(below) - _BLOCK + 1)
-    return len(tail) == _BLOCK and any([item.strip() for item in below[i : i + _BLOCK]] == tail for i in at)
+    bare = [item.strip() for item in below]
+    return len(tail) == _BLOCK and any(
+        bare[at : at + _BLOCK] == tail for at, item in enumerate(bare) if item == tail[0]
+    )
 
 
 def _closes_own(lines: list[str], number: int) -> bool:

@@ -6,8 +6,8 @@ as they are, and farther up those that are indented less than all between them a
 
 import re
 
-_ABOVE = 8_000  # code points that are kept whole in front of the cursor
-_BELOW = 3_000  # and behind it
+_ABOVE = 5_000  # code points that are kept whole in front of the cursor
+_BELOW = 2_000  # and behind it
 _LINE = 2_000  # a longer line is a minified file, and not parsed beyond that
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _CLOSERS = (")", "]", "}", ">", "end")
