@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-import msgpack
+import msgpack  # type: ignore[import-untyped]
 
 from bench.neovim_screen import GHOST_COLOUR, Frame, Screen
 
@@ -54,9 +54,11 @@ class Neovim:
         self._answers: dict[int, tuple[Any, Any]] = {}
         self._changed = threading.Condition()
         self._ended = False
+        # The editor's own file type of Python looks for a Python with its module: seconds, and nothing of ours.
+        quick = "let g:loaded_python3_provider = 0"
         places = {f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
         self._process = subprocess.Popen(
-            [program, "--embed", "--clean", "-n", "-i", "NONE", "--cmd", f"set rtp^={PLUGIN}"],
+            [program, "--embed", "--clean", "-n", "-i", "NONE", "--cmd", f"set rtp^={PLUGIN} | {quick}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -67,12 +69,18 @@ class Neovim:
     def __enter__(self) -> Self:
         self._reader.start()
         self.request("nvim_ui_attach", *self._size, {"rgb": True, "ext_linegrid": True})
-        self.lua(f"vim.api.nvim_set_hl(0, 'ForetypeGhost', {{ fg = {GHOST_COLOUR} }}) vim.o.swapfile = false")
+        self.mark_ghost()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the editor; once is enough."""
+        if self._process.returncode is not None:
+            return
         if not self._ended:
             self._send([_NOTIFICATION, "nvim_command", ["qall!"]])
         try:
@@ -85,6 +93,10 @@ class Neovim:
             if pipe is not None:
                 pipe.close()
 
+    def mark_ghost(self) -> None:
+        """Have ghost text painted so that it is told from the document's, also after a colour scheme was changed."""
+        self.request("nvim_set_hl", 0, "ForetypeGhost", {"fg": GHOST_COLOUR})
+
     @property
     def pid(self) -> int:
         return self._process.pid
@@ -95,7 +107,7 @@ class Neovim:
         self._send([_REQUEST, number, method, list(arguments)])
         with self._changed:
             if not self._changed.wait_for(lambda: number in self._answers or self._ended, ANSWER_TIMEOUT):
-                raise NeovimError(f"{method} was not answered")
+                raise NeovimError(f"{method} was not answered; {self._shown()}")
             if number not in self._answers:
                 raise NeovimError("Neovim has ended")
             error, result = self._answers.pop(number)
@@ -139,8 +151,12 @@ class Neovim:
             self._changed.wait_for(look, timeout)
             if found:
                 return found[0]
-        shown = "\n".join(row.rstrip() for row in self.frames[-1].rows) if self.frames else "nothing"
-        raise NeovimError(f"not painted; the screen:\n{shown.rstrip()}")
+        raise NeovimError(f"not painted; {self._shown()}")
+
+    def _shown(self) -> str:
+        """The screen, for a message."""
+        rows = self.frames[-1].rows if self.frames else ("nothing",)
+        return "the screen:\n" + "\n".join(row.rstrip() for row in rows).rstrip()
 
     def _send(self, message: list[Any]) -> None:
         if self._process.stdin is None:

@@ -1,4 +1,4 @@
-"""What Neovim paints: the grid of cells that a user interface gets (`:help ui-linegrid`), and each frame of it. Pure."""
+"""What Neovim paints: the grid of cells that a user interface gets (`:help ui-linegrid`), frame by frame. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,8 +42,9 @@ class Screen:
                 frames.append(self._frame(at))
                 continue
             handler = getattr(self, f"_on_{name}", None)
-            for call in calls if handler else ():
-                handler(*call)
+            if handler is not None:
+                for call in calls:
+                    handler(*call)
         return frames
 
     def _frame(self, at: float) -> Frame:
@@ -52,7 +53,9 @@ class Screen:
         return Frame(at, rows, ghost, self._cursor)
 
     def _on_hl_attr_define(self, style: int, colours: Mapping[str, Any], *_: Any) -> None:
-        (self._ghost_ids.add if colours.get("foreground") == GHOST_COLOUR else self._ghost_ids.discard)(style)
+        self._ghost_ids.discard(style)
+        if colours.get("foreground") == GHOST_COLOUR:
+            self._ghost_ids.add(style)
 
     def _on_grid_resize(self, _grid: int, width: int, height: int) -> None:
         self._width = width
@@ -72,7 +75,9 @@ class Screen:
                 self._cells[row][column] = (text, style)  # "" is the right half of a wide character
                 column += 1
 
-    def _on_grid_scroll(self, _grid: int, top: int, bottom: int, left: int, right: int, rows: int, _columns: int) -> None:
+    def _on_grid_scroll(
+        self, _grid: int, top: int, bottom: int, left: int, right: int, rows: int, _columns: int
+    ) -> None:
         order = range(top, bottom - rows) if rows > 0 else range(bottom - 1, top - rows - 1, -1)
         for row in order:
             self._cells[row][left:right] = self._cells[row + rows][left:right]

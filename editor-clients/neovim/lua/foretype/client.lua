@@ -34,6 +34,9 @@ local state
 ---@param config foretype.Config
 ---@param hooks foretype.Hooks
 function M.setup(config, hooks)
+  if state then
+    M.stop()
+  end
   state = { config = config, hooks = hooks, id = nil, pause = FIRST_PAUSE, began = 0, told = false }
 end
 

@@ -34,7 +34,7 @@ function M.show(ghost)
     M._several_lines(ghost, line, lines)
   end
   if ghost.count then
-    M._mark(buf, row, column, { virt_text = { { ' ' .. ghost.count, COUNT } }, virt_text_pos = 'eol' })
+    M._mark(buf, row, column, { virt_text = { { ghost.count, COUNT } }, virt_text_pos = 'eol' })
   end
 end
 
@@ -78,13 +78,13 @@ function M._several_lines(ghost, line, lines)
   for number = 2, #lines do
     below[#below + 1] = { { M._drawable(lines[number], 0), GHOST } }
   end
-  local mark = { virt_lines = below, hl_mode = 'combine' }
+  local mark = { virt_lines = below }
   local fits = width + math.max(covered, first_width) < M._text_width()
   if behind == '' or not fits then
     mark.virt_text, mark.virt_text_pos = { { first, GHOST } }, 'inline'
   else
     mark.virt_text = { { first .. (' '):rep(covered - first_width), GHOST } }
-    mark.virt_text_pos = 'overlay'
+    mark.virt_text_pos, mark.hl_mode = 'overlay', 'combine'
     table.insert(below[#below], { M._drawable(behind:sub(#ghost.replaced + 1), 0), 'Normal' })
   end
   if vim.fn.has('nvim-0.11') == 1 and not vim.wo.wrap then
@@ -95,7 +95,7 @@ end
 
 function M._inline(buf, row, column, text)
   if text ~= '' then
-    M._mark(buf, row, column, { virt_text = { { text, GHOST } }, virt_text_pos = 'inline', hl_mode = 'combine' })
+    M._mark(buf, row, column, { virt_text = { { text, GHOST } }, virt_text_pos = 'inline' })
   end
 end
 

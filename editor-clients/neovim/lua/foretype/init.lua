@@ -86,7 +86,7 @@ end
 ---@return boolean whether a suggestion is shown that holds here
 function M.visible()
   local session = M._session()
-  return session ~= nil and session.shown ~= nil and session:fitting() ~= nil
+  return session ~= nil and session.shown ~= nil and session.shelf:fitting() ~= nil
 end
 
 --- A few cells for a statusline: `foretype`, `foretype 42%`, `foretype off`, `foretype !`.
@@ -190,6 +190,9 @@ function M._watch()
     end
   end
   on({ 'InsertEnter', 'CursorMovedI', 'TextChangedI', 'TextChangedP' }, update)
+  -- Without it Neovim works out the mapping of a key that waits in the queue before it inserts the one in front of it,
+  -- and Tab would be judged by a text that is about to change.
+  on('InsertCharPre', function() end)
   on({ 'CompleteChanged', 'CompleteDone' }, vim.schedule_wrap(M._again))
   on({ 'InsertLeave', 'BufLeave', 'WinLeave' }, function(event)
     local session = plugin.sessions[event.buf]

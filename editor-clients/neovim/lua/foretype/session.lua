@@ -8,11 +8,11 @@ local ghost = require('foretype.ghost')
 local place = require('foretype.place')
 local text = require('foretype.text')
 local Pace = require('foretype.pace')
+local Shelf = require('foretype.shelf')
 local Suggestion = require('foretype.suggestion')
 
 local METHOD = 'textDocument/inlineCompletion'
 local INVOKED, AUTOMATIC = 1, 2 -- trigger kinds of the protocol
-local KEPT = 6 -- suggestions, so that backspace brings back what was there
 
 ---@class foretype.Request
 ---@field id? integer of the protocol
@@ -26,7 +26,7 @@ local KEPT = 6 -- suggestions, so that backspace brings back what was there
 ---@field buf integer
 ---@field config foretype.Config
 ---@field pace foretype.Pace
----@field kept foretype.Suggestion[] the one to be shown first
+---@field shelf foretype.Shelf
 ---@field choices foretype.Suggestion[] alternatives of one place
 ---@field shown? foretype.Suggestion
 ---@field running? foretype.Request
@@ -43,7 +43,7 @@ function Session.new(buf, config)
     buf = buf,
     config = config,
     pace = Pace.new(),
-    kept = {},
+    shelf = Shelf.new(buf),
     choices = {},
     timer = assert(vim.uv.new_timer()),
   }, Session)
@@ -78,33 +78,16 @@ end
 --- The buffer is gone, or suggestions are off in it.
 function Session:close()
   self:leave()
-  while #self.kept > 0 do
-    self:_forget(#self.kept)
-  end
+  self.shelf:clear()
   if not self.timer:is_closing() then
     self.timer:close()
   end
 end
 
---- The suggestion that holds where the cursor is now, whatever `update` knows of.
----@return foretype.Suggestion?
----@return string rest
----@return string replaced
-function Session:fitting()
-  local here = place.here(self.buf)
-  for _, suggestion in ipairs(self.kept) do
-    local rest, replaced = self:_rest(suggestion, here)
-    if rest and rest ~= '' then
-      return suggestion, rest, replaced --[[@as string]]
-    end
-  end
-  return nil, '', ''
-end
-
 --- Paint what holds here. False where nothing does.
 ---@return boolean
 function Session:reshow()
-  local suggestion, rest, replaced = self:fitting()
+  local suggestion, rest, replaced = self.shelf:fitting()
   if not suggestion then
     self:hide('hidden')
     return false
@@ -133,7 +116,7 @@ function Session:hide(why)
   end
   self.shown = nil
   ghost.hide(self.buf)
-  if vim.api.nvim_get_current_buf() == self.buf and self:_rest(shown, place.here(self.buf)) == '' then
+  if vim.api.nvim_get_current_buf() == self.buf and self.shelf:rest(shown, place.here(self.buf)) == '' then
     shown.furthest = #shown.text
   end
   events.gone(shown, why, self.buf)
@@ -142,17 +125,12 @@ end
 --- Send away what is shown and all else that would be shown here. False where nothing was.
 ---@return boolean
 function Session:dismiss()
-  if not self.shown or not self:fitting() then
+  if not self.shown or not self.shelf:fitting() then
     return false
   end
   self:abort()
   self:hide('dismissed')
-  local here = place.here(self.buf)
-  for index = #self.kept, 1, -1 do
-    if self:_rest(self.kept[index], here) then
-      self:_forget(index)
-    end
-  end
+  self.shelf:drop_fitting()
   return true
 end
 
@@ -163,16 +141,15 @@ function Session:ask(kind, step)
   self.timer:stop()
   local running = self.running
   if running and kind == AUTOMATIC then
+    if place.same(running.here, place.here(self.buf)) then
+      return
+    end
     local wait = self.pace:patience() - (vim.uv.now() - running.began)
     if wait > 0 then
-      self.timer:start(
-        math.ceil(wait),
-        0,
-        vim.schedule_wrap(function()
-          self:_ask_again(running)
-        end)
-      )
-      return
+      local function ask_again()
+        self:_ask_again(running)
+      end
+      return self.timer:start(math.ceil(wait), 0, vim.schedule_wrap(ask_again))
     end
   end
   self:abort()
@@ -210,7 +187,7 @@ end
 function Session:cycle(step)
   local here, fitting, current = place.here(self.buf), {}, 1
   for _, choice in ipairs(self.choices) do
-    if self:_rest(choice, here) then
+    if self.shelf:rest(choice, here) then
       fitting[#fitting + 1] = choice
       current = choice == self.shown and #fitting or current
     end
@@ -218,7 +195,7 @@ function Session:cycle(step)
   if #fitting < 2 then
     return self:ask(INVOKED, step)
   end
-  self:_promote(fitting[(current - 1 + step) % #fitting + 1])
+  self.shelf:promote(fitting[(current - 1 + step) % #fitting + 1])
   self:reshow()
 end
 
@@ -227,22 +204,21 @@ end
 ---@param more string
 ---@return boolean whether it is one of this buffer
 function Session:grow(id, more)
-  for _, suggestion in ipairs(self.kept) do
-    if suggestion.id == id then
-      suggestion.text = suggestion.text .. text.with_newlines(more, vim.bo[self.buf].fileformat)
-      if more ~= '' and not gate.moment(self.config) then
-        self:reshow()
-      end
-      return true
-    end
+  local suggestion = self.shelf:find(id)
+  if not suggestion then
+    return false
   end
-  return false
+  suggestion.text = suggestion.text .. text.with_newlines(more, vim.bo[self.buf].fileformat)
+  if more ~= '' and vim.api.nvim_get_current_buf() == self.buf and not gate.moment(self.config) then
+    self:reshow()
+  end
+  return true
 end
 
 --- Take `part` of what is shown, which is put into the buffer here. Returns nothing where it does not hold any more.
 ---@param part "all"|"word"|"line"
 function Session:take(part)
-  local suggestion, rest, replaced = self:fitting()
+  local suggestion, rest, replaced = self.shelf:fitting()
   if not suggestion then
     return
   end
@@ -259,12 +235,7 @@ function Session:take(part)
   self.shown = nil
   ghost.hide(self.buf)
   events.accepted(suggestion, self.buf)
-  for index, kept in ipairs(self.kept) do
-    if kept == suggestion then
-      self:_forget(index)
-      break
-    end
-  end
+  self.shelf:drop(suggestion)
 end
 
 -- private -----------------------------------------------------------------------------------------------------------
@@ -286,7 +257,9 @@ function Session:_answered(request, error, result)
   self.running = nil
   self.timer:stop()
   local items = not error and result and (result.items or result) or {}
-  self.pace:answered(vim.uv.now() - request.began, #items == 0)
+  if request.kind == AUTOMATIC then
+    self.pace:answered(vim.uv.now() - request.began, #items == 0)
+  end
   if vim.api.nvim_buf_is_valid(self.buf) and vim.api.nvim_get_current_buf() == self.buf then
     self:_take_items(request, items)
     local here = place.here(self.buf)
@@ -304,86 +277,22 @@ function Session:_take_items(request, items)
   if row ~= request.here.row or column ~= request.here.column then
     return -- the text around it has moved, and the positions in the answer are those of before
   end
-  local current, rest = self:fitting()
+  local current, rest = self.shelf:fitting()
   local came = {}
   for _, item in ipairs(items) do
-    came[#came + 1] = self:_suggestion(request, item)
+    came[#came + 1] = self.shelf:from_item(item, request.here, client.encoding())
   end
   for index = #came, 1, -1 do
     local suggestion = came[index]
-    local new = self:_rest(suggestion, place.here(self.buf))
+    local new = self.shelf:rest(suggestion, place.here(self.buf))
     local agrees = not current or suggestion.id == current.id or (new and vim.startswith(new, rest))
-    self:_keep(suggestion, (agrees or request.kind == INVOKED) and 1 or 2)
+    local old = self.shelf:put(suggestion, (agrees or request.kind == INVOKED) and 1 or 2)
+    self.shown = self.shown == old and old and suggestion or self.shown
   end
   self.choices = #came > 1 and came or {}
   if request.step and #came > 1 then
-    self:_promote(came[request.step % #came + 1])
+    self.shelf:promote(came[request.step % #came + 1])
   end
-end
-
----@return foretype.Suggestion
-function Session:_suggestion(request, item)
-  local start, replaced, head, tail = place.of_item(self.buf, item, request.here, client.encoding())
-  local inserted = type(item.insertText) == 'table' and item.insertText.value or item.insertText
-  return {
-    id = item.command and item.command.arguments and item.command.arguments[1] or '',
-    item = item,
-    text = text.with_newlines(inserted, vim.bo[self.buf].fileformat),
-    head = head,
-    replaced = replaced,
-    tail = tail,
-    anchor = place.set_anchor(self.buf, start),
-    furthest = 0,
-    taken = 0,
-    carried = 0,
-    told = 0,
-    announced = false,
-  }
-end
-
---- Put a suggestion among the kept ones, in place of the one that has its id.
-function Session:_keep(suggestion, at)
-  local fileformat = vim.bo[self.buf].fileformat
-  for index, old in ipairs(self.kept) do
-    if old.id == suggestion.id then
-      suggestion.carried = old.carried + text.document_length(old.text:sub(1, old.furthest), fileformat) - old.taken
-      suggestion.told, suggestion.announced = old.told, old.announced
-      if self.shown == old then
-        self.shown = suggestion
-      end
-      self:_forget(index)
-      break
-    end
-  end
-  table.insert(self.kept, math.min(at, #self.kept + 1), suggestion)
-  while #self.kept > KEPT do
-    self:_forget(#self.kept)
-  end
-end
-
-function Session:_promote(suggestion)
-  for index, kept in ipairs(self.kept) do
-    if kept == suggestion then
-      table.remove(self.kept, index)
-      table.insert(self.kept, 1, suggestion)
-      return
-    end
-  end
-end
-
-function Session:_forget(index)
-  local suggestion = table.remove(self.kept, index)
-  place.drop_anchor(self.buf, suggestion.anchor)
-end
-
----@return string? rest
----@return string? replaced
-function Session:_rest(suggestion, here)
-  local head, typed = place.since(self.buf, suggestion.anchor, here)
-  if not head then
-    return nil
-  end
-  return Suggestion.rest(suggestion, head, typed --[[@as string]], here.behind)
 end
 
 function Session:_count(suggestion)
