@@ -152,6 +152,22 @@ class RealVSCode:
         """Wait until Foretype's entry in the status bar says `words`, as a screen reader would read it."""
         await self.wait("label", lambda labels: words in str(labels), selector=STATUS)
 
+    def memory_mb(self) -> dict[str, float]:
+        """Resident memory of the extension host and of the language server."""
+        session = self._server.pid if self._server else 0
+        kinds = {"extension host": "--type=extensionHost", "language server": "completion_server lsp"}
+        found = dict.fromkeys(kinds, 0.0)
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if os.getsid(int(folder.name)) != session:
+                    continue
+                words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                pages = int((folder / "statm").read_text().split()[1])
+                for kind, part in kinds.items():
+                    if part in words and "bench.lsp_record" not in words:
+                        found[kind] += round(pages * os.sysconf("SC_PAGE_SIZE") / 1e6, 1)
+        return found
+
     async def finished(self) -> tuple[int, list[str]]:
         """Wait for the tests in the extension host: exit code and log."""
         answer = await self.wait("finished", lambda found: found["code"] is not None, seconds=3 * PATIENCE)

@@ -1,6 +1,7 @@
 """The real VS Code with the built extension, the real language server, and an engine that follows a script.
 
-What the editor and the server say to each other is written down by `tee.py`, so a test can count requests and events.
+What the editor and the server say to each other is written down by `bench.lsp_record`: a test can count requests and
+events.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from bench.lsp_record import read
 from bench.vscode_editor import RealVSCode
 from bench.vscode_install import Installed, NoEditor, install
 
@@ -62,7 +64,8 @@ class Workplace:
     @asynccontextmanager
     async def editor(self, tests: Path | None = None, **settings: Any) -> AsyncIterator[RealVSCode]:
         """The editor with the folder open."""
-        command = [sys.executable, str(HERE / "tee.py"), str(self.record), sys.executable, "-m", "completion_server"]
+        command = [sys.executable, "-m", "bench.lsp_record", str(self.record)]
+        command += [sys.executable, "-m", "completion_server"]
         chosen = {"foretype.command": command, "foretype.startEngine": False} | {
             f"foretype.{name}" if "." not in name else name: value for name, value in settings.items()
         }
@@ -71,13 +74,11 @@ class Workplace:
 
     def said(self, method: str) -> list[dict[str, Any]]:
         """The messages of this method so far, oldest first."""
-        messages = [json.loads(line) for line in self.record.read_text().splitlines()]
-        return [message for message in messages if message.get("method") == method]
+        return [message for message in read(self.record) if message.get("method") == method]
 
     def events(self) -> list[str]:
         """What the editor reported of suggestions, as short words."""
-        messages = [json.loads(line) for line in self.record.read_text().splitlines()]
-        return [words for message in messages if (words := _event(message))]
+        return [words for message in read(self.record) if (words := _event(message))]
 
     async def until_said(self, method: str, count: int = 1) -> list[dict[str, Any]]:
         async with asyncio.timeout(20):

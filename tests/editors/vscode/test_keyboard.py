@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from bench.lsp_record import most_live, read
 from bench.vscode_editor import STATUS, RealVSCode
 from bench.vscode_install import Installed
+from bench.vscode_soak import type_steadily, write_long_file
 
 pytestmark = [
     pytest.mark.editor,
@@ -65,6 +67,7 @@ async def desk(installed: Installed, make_workplace) -> AsyncIterator[Desk]:
         place = make_workplace(Path(base), installed)
         for number in range(1, 20):  # beforehand: the editor looks for new files only now and then
             (place.folder / f"file{number}.py").touch()
+        write_long_file(place.folder / "long.py")
         place.start_engine()
         try:
             async with place.editor(**{"editor.quickSuggestions": False}) as editor:
@@ -188,6 +191,12 @@ async def test_a_slow_engine_is_asked_rarely_and_still_seen(desk: Desk) -> None:
     assert desk.asked() - asked <= 7  # of 17 keys; those before the blank are answered at once
     desk.place.stop_engine()
     desk.place.start_engine()
+
+
+async def test_steady_typing_in_a_long_file(desk: Desk) -> None:
+    found = await type_steadily(desk.editor, desk.place.folder / "long.py", seconds=12)
+    assert found.missed == 0
+    assert most_live(read(desk.place.record), REQUEST) == 1
 
 
 async def test_an_engine_that_dies_is_named_at_once_and_works_again(desk: Desk) -> None:
