@@ -173,8 +173,11 @@ def _without_trailing_space(text: str, around: Surroundings) -> str:
     space, rest = text[len(body) :], around.rest
     if _is_word(rest[:1]) and "\n" not in space:
         return text  # it parts two words
-    if _is_closers(rest, around) and body.startswith("\n") and "\n" in space:
-        return body + "\n" + space.rpartition("\n")[2]  # a block opened on a line of its own closes on one
+    if _is_closers(rest, around) and body.startswith("\n"):  # a block opened on a line of its own closes on one
+        if "\n" in space:
+            return body + "\n" + space.rpartition("\n")[2]
+        if body.endswith(","):
+            return body + "\n" + around.before[: len(around.before) - len(around.before.lstrip())]
     return body
 
 

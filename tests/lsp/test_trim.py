@@ -98,6 +98,7 @@ def test_reported_cases(case: dict[str, Any], encoding: Encoding) -> None:
         ("x⟦|⟧", "  \t ", None),
         ("x = ⟦|⟧", "1\t \n \n", "1"),
         ("f() {⟦|⟧}", "\n  return 1;\n}", "\n  return 1;\n}"),  # in place of the closer
+        ("    f(⟦|⟧)", "\n        a,\n        b,", "\n        a,\n        b,\n    )"),  # the limit cut it off
         ("x = 1⟦|⟧", "\ny = 2", None),  # its first line equals the empty rest of the line
         # the start of a line with code
         ("    ⟦|⟧y = 2", "x = 1\n    y = 2", "x = 1\n    "),
