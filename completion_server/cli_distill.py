@@ -108,7 +108,9 @@ def _write(
     from speculative.distill import artefact, card
 
     facts = card.facts(distilled, plan, target, licence, costs)
-    configuration = artefact.configuration(distilled.draft, len(distilled.ids), target)
+    configuration = artefact.configuration(
+        distilled.draft, len(distilled.ids), target, distilled.acceptance.by_position
+    )
     files.save(out / "model.safetensors", artefact.tensors(distilled.draft))
     vocabulary.write(out, distilled.ids)
     (out / "config.json").write_text(json.dumps(configuration, indent=2) + "\n", encoding="utf-8")

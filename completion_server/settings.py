@@ -241,7 +241,7 @@ def _names(kind: Any) -> str:
 _CHECKS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "pair": (_text, "the name of a pair, see `foretype pairs`"),
     "target": (_text, "embedded, a Hugging Face id, a folder or a .gguf file"),
-    "draft": (_text, "n-gram, embedded, a Hugging Face id, a folder or a .gguf file"),
+    "draft": (_text, "n-gram, embedded-draft, a Hugging Face id, a folder or a .gguf file"),
     "device": (_device, "auto, cpu, cuda, cuda:N"),
     "dtype": (_one_of(Dtype), _names(Dtype)),
     "kv_dtype": (_one_of(KvDtype), _names(KvDtype)),

@@ -76,7 +76,11 @@ class Opening:
         drafters = document.drafters(prompt) if drafting else []
         if drafting and draft_row is not None and pair.draft is not None:
             drafter = ModelDrafter(
-                draft_row, pair.draft.vocab_size, output_ids=pair.draft.output_ids, chunk=self._chunk
+                draft_row,
+                pair.draft.vocab_size,
+                output_ids=pair.draft.output_ids,
+                chunk=self._chunk,
+                expected=pair.draft.expected,
             )
             drafters.append(drafter)
         healed = len(prompt.forced)  # each forced byte may cost a token on top of what was asked for

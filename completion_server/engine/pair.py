@@ -22,7 +22,8 @@ from speculative import PassCosts, Policy, TokenBytes
 class DraftModelParts:
     """The draft model of a pair and the memory of its rows. `vocab_size` counts its real ids.
 
-    `output_ids` (int64 `[V']`, ascending) are the tokens of the rows of a reduced output layer.
+    `output_ids` (int64 `[V']`, ascending) are the tokens of the rows of a reduced output layer, `expected` is how often
+    its first, second … token in a row is right, a guess.
     """
 
     name: str
@@ -30,6 +31,7 @@ class DraftModelParts:
     memory: KvMemory
     vocab_size: int
     output_ids: Tensor | None = None
+    expected: tuple[float, ...] = (0.7,)
 
     def row(self, slot: Slot) -> DraftRow:
         """The draft's side of `slot`."""
@@ -56,6 +58,10 @@ class StateDraftParts:
     @property
     def output_ids(self) -> Tensor:
         return self.model.output_ids
+
+    @property
+    def expected(self) -> tuple[float, ...]:
+        return self.model.expected
 
     def row(self, slot: Slot) -> StateRow:
         """The draft's side of `slot`."""

@@ -40,7 +40,9 @@ class StateRow:
         """Go one step on for each of `tokens` (at least one); returns the logits behind the last, `[V']`."""
         if self._state is None or not tokens:
             raise ValueError("a row is extended by at least one token, after sync")
-        for token in tokens:
-            self._state, logits = self._model.step(token, self._state)
+        *given, last = tokens
+        for token in given:
+            self._state = self._model.advance(token, self._state)
+        self._state, logits = self._model.step(last, self._state)
         self.fed_tokens += len(tokens)
         return logits

@@ -7,6 +7,7 @@ trained it; on a CPU its matrices are int8 as the target's are. Knows nothing of
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,22 @@ from completion_server.models.threads import ThreadChoice
 from speculative.distill import Shape, StateDraft, artefact
 
 WEIGHTS = "model.safetensors"
+UNKNOWN = (0.5,)  # how often a draft is right whose folder does not say
 
 
 class StateDraftModel:
     """Scores the tokens `output_ids` `[V']` (int64, ascending) for what follows a token behind a state."""
 
-    def __init__(self, draft: StateDraft, head: nn.Linear, embeddings: Tensor, output_ids: Tensor) -> None:
+    def __init__(
+        self,
+        draft: StateDraft,
+        head: nn.Linear,
+        embeddings: Tensor,
+        output_ids: Tensor,
+        expected: Sequence[float] = UNKNOWN,
+    ) -> None:
+        """`expected` is how often its first, second … token in a row is right."""
+        self.expected = tuple(expected)
         self._network = nn.ModuleDict({"draft": draft, "head": head})
         self._embeddings = embeddings
         self.output_ids = output_ids
@@ -42,6 +53,12 @@ class StateDraftModel:
     def quantize(self) -> None:
         """Multiply in int8 from now on."""
         int8.quantize(self._network)
+
+    @torch.inference_mode()
+    def advance(self, token: int, state: Tensor) -> Tensor:
+        """The predicted state `[H]` behind `token`, from the `state` `[H]` before it: half of what a step costs."""
+        predicted: Tensor = self._network["draft"](self._embeddings[token][None], state[None])
+        return predicted[0]
 
     @torch.inference_mode()
     def step(self, token: int, state: Tensor) -> tuple[Tensor, Tensor]:
@@ -85,7 +102,7 @@ def load(folder: Path, target: PreTrainedModel, target_folder: Path, arithmetic:
     head = nn.Linear(shape.hidden, len(ids), bias=False, device="meta")
     rows = vocabulary.output_rows(target, target_folder)
     head.weight = nn.Parameter(rows.to(embeddings)[ids], requires_grad=False)
-    model = StateDraftModel(draft, head, embeddings, ids)
+    model = StateDraftModel(draft, head, embeddings, ids, configuration.get("acceptance") or UNKNOWN)
     if arithmetic.int8:
         model.quantize()
     return model

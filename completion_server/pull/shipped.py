@@ -12,7 +12,7 @@ from types import MappingProxyType
 from completion_server.errors import ModelNotFound, UnsafeModel
 from completion_server.pull.folder import check_folder
 
-_EMBEDDED_DRAFT = "6905a7a97407bcd5f1ec84d9a3ad0c6dff2ee462311004d8b8b7895e6f6b7318"
+_EMBEDDED_DRAFT = "b0fba26922aa046dea2e5d32207b7e076dd89fc4eca1c8cabcf3b47adcd2095a"
 SHA256: Mapping[str, str] = MappingProxyType({"embedded-draft": _EMBEDDED_DRAFT})
 """Of `model.safetensors`, by the name of the draft."""
 

@@ -4,7 +4,7 @@ Matrices are int8 codes `[out, in]` with one float32 scale per row, `name` and `
 Embeddings and head are not in it, they are the target's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -31,13 +31,17 @@ def tensors(draft: StateDraft) -> dict[str, Tensor]:
     return found
 
 
-def configuration(draft: StateDraft, vocabulary: int, target: str) -> dict[str, Any]:
-    """What goes into `config.json`. `vocabulary` counts the tokens that the draft can say."""
+def configuration(draft: StateDraft, vocabulary: int, target: str, acceptance: Sequence[float]) -> dict[str, Any]:
+    """What goes into `config.json`.
+
+    `vocabulary` counts the tokens that the draft can say, `acceptance` is how often its first, second … is right.
+    """
     return {
         "model_type": MODEL_TYPE,
         "target": target,
         "vocabulary": vocabulary,
         "blocks": len(draft.blocks),
+        "acceptance": [round(share, 4) for share in acceptance],
         **asdict(draft.shape),
     }
 

@@ -88,8 +88,8 @@ def test_pairs_as_json() -> None:
     assert pairs[0] == {
         "name": "embedded",
         "target": "embedded",
-        "draft": None,
-        "drafters": ["tail", "n-gram"],
+        "draft": "embedded-draft",
+        "drafters": ["tail", "n-gram", "model"],
         "layout": "auto",
         "loaded": False,
     }
@@ -99,15 +99,15 @@ def test_pairs_as_json() -> None:
 def test_pairs_as_a_table() -> None:
     lines = run("pairs").output.splitlines()
     assert lines[0].split() == ["NAME", "TARGET", "DRAFT", "DRAFTERS", "LAYOUT"]
-    assert lines[1].split() == ["embedded", "embedded", "-", "tail,", "n-gram", "auto"]
+    assert lines[1].split() == ["embedded", "embedded", "embedded-draft", "tail,", "n-gram,", "model", "auto"]
     assert lines[-1] == f"Your own pairs go into {os.environ['XDG_CONFIG_HOME']}/foretype/pairs.toml"
 
 
 @pytest.mark.parametrize(
     ("arguments", "pulled"),
     [
-        ((), ["embedded"]),
-        (("embedded",), ["embedded"]),
+        ((), ["embedded", "embedded-draft"]),
+        (("embedded",), ["embedded", "embedded-draft"]),
         (("qwen-1.5b-0.5b",), ["Qwen/Qwen2.5-Coder-1.5B", "Qwen/Qwen2.5-Coder-0.5B"]),
         (("org/name@v1",), ["org/name@v1"]),
     ],

@@ -29,7 +29,7 @@ def test_the_built_in_pairs() -> None:
         "codegemma-7b-2b",
         "granite-8b-3b",
     ]
-    assert pairs["embedded"].draft is None
+    assert pairs["embedded"].draft == ModelRef("shipped", "embedded-draft")
     assert pairs["qwen-7b-0.5b"].models == (
         ModelRef("hub", "Qwen/Qwen2.5-Coder-7B"),
         ModelRef("hub", "Qwen/Qwen2.5-Coder-0.5B"),

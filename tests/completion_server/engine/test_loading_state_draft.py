@@ -32,7 +32,7 @@ def load(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Engine]:
     save_file(artefact.tensors(module), draft / "model.safetensors")
     ids = torch.arange(5, 105)
     vocabulary.write(draft, ids)
-    (draft / "config.json").write_text(json.dumps(artefact.configuration(module, len(ids), "a tiny target")))
+    (draft / "config.json").write_text(json.dumps(artefact.configuration(module, len(ids), "a tiny target", (0.5,))))
     settings: dict[str, Any] = {"device": "cpu", "dtype": "float64", "context_tokens": 300, "slots": 2}
     folders = {"target": str(target), "draft": str(draft)}
     return lambda **options: load_engine(EngineSettings(**{**settings, **folders, **options}))

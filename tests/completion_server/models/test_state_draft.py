@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     draft = StateDraft(Shape(hidden=48, intermediate=96, norm_eps=1e-6), blocks=2)
     save_file(artefact.tensors(draft), tmp_path / "model.safetensors")
     vocabulary.write(tmp_path, IDS)
-    configuration = artefact.configuration(draft, len(IDS), "a tiny target")
+    configuration = artefact.configuration(draft, len(IDS), "a tiny target", (0.44, 0.3))
     (tmp_path / "config.json").write_text(json.dumps(configuration))
     return tmp_path
 
@@ -46,6 +46,15 @@ def test_a_step_is_what_was_trained_with_the_rows_of_the_target(target: LoadedMo
     torch.testing.assert_close(predicted, expected)
     torch.testing.assert_close(logits, model.get_output_embeddings().weight[IDS] @ expected)
     assert torch.equal(loaded.output_ids, IDS)
+    torch.testing.assert_close(loaded.advance(7, state), expected)
+    assert loaded.expected == (0.44, 0.3)
+
+
+def test_one_that_does_not_say_how_good_it_is_is_loaded_too(target: LoadedModel, folder: Path) -> None:
+    configuration = json.loads((folder / "config.json").read_text())
+    del configuration["acceptance"]
+    (folder / "config.json").write_text(json.dumps(configuration))
+    assert state_draft.load(folder, target.decoder.model, folder, FLOAT64).expected == state_draft.UNKNOWN
 
 
 def test_in_int8_it_says_nearly_the_same(target: LoadedModel, folder: Path) -> None:
