@@ -52,15 +52,12 @@ class EditedFile:
 
     def _go_to(self, cursor: Cursor) -> None:
         if cursor is not self._cursor:
-            last, self._cursor = self._cursor, cursor
-            self._replace(last.before, last.closers, last.wrote)
-            self._replace(cursor.before, cursor.wrote, cursor.closers)
+            self._buffer.move(*position(self._cursor.before))
+            self._buffer.insert(self._cursor.wrote)
+            self._buffer.move(*position(cursor.before + cursor.wrote))
+            self._buffer.delete_back(len(cursor.wrote))
+            self._cursor = cursor
         self._buffer.move(*position(cursor.before))
-
-    def _replace(self, before: str, old: str, new: str) -> None:
-        self._buffer.move(*position(before + old))
-        self._buffer.delete_back(len(old))
-        self._buffer.insert(new)
 
 
 def context_of(cursor: Cursor) -> Context:

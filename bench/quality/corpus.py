@@ -12,7 +12,7 @@ from glob import glob
 from itertools import zip_longest
 from pathlib import Path
 
-from bench.quality.cursors import PER_FILE, Cursor, Kind, draw, next_kinds
+from bench.quality.cursors import PER_FILE, Cursor, Kind, draw, in_need
 from bench.quality.parsing import Parsed
 from completion_server.errors import SettingsError
 from lsp.grammars import LANGUAGES
@@ -53,8 +53,8 @@ def cursors(
             continue
         earlier = found.setdefault(path, [])
         dice = random.Random(f"{seed} {path.name} {len(parsed.text)} {len(earlier)}")
-        kinds = next_kinds(drawn, min(PER_FILE, count - drawn.total()))
-        some = draw(path, language_of(path), parsed, kinds, dice, taken=[len(cursor.before) for cursor in earlier])
+        most, taken = min(PER_FILE, count - drawn.total()), {len(cursor.before) for cursor in earlier}
+        some = draw(path, language_of(path), parsed, in_need(drawn), dice, most=most, taken=taken)
         drawn.update(cursor.kind for cursor in some)
         found[path] = sorted([*earlier, *some], key=lambda cursor: len(cursor.before))
         on_cursor(drawn.total())

@@ -2,20 +2,18 @@
 
 A cursor stands where the author once stood: what he wrote there is taken out of the document, everything else stays.
 
-- In the middle of a line (after `.`, `(`, `=`, inside a word) the rest of the statement goes: the rest of the line and
-  the deeper indented lines that hang on it, with the line that closes them.
+- In the middle of a line (after `.`, `(`, `=`, inside a word) inside brackets that were opened on it, what stands in
+  them from there on goes, and the closer stays, as an editor has put it there; elsewhere the rest of the statement: the
+  rest of the line and the deeper indented lines that hang on it, with the line that closes them.
 - At the start of a line that begins a block (`indent`) the whole block goes, up to where the indentation ends.
 - At the start of a later line (`block`) this line and what follows of its block go.
 - In front of a line that stays directly below (`above`) one statement goes, as when somebody opens a line above code.
-
-Closers of brackets that were opened before the cursor and closed in what went stay behind the cursor, where an editor
-that closes brackets by itself has put them.
 """
 
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -32,7 +30,7 @@ _EARLIEST = 5  # lines above: before that there is nothing to go by
 
 _PLACES: dict[Kind, re.Pattern[str]] = {
     "dot": re.compile(r"(?<=[\w)\]])\.(?=[A-Za-z_])"),
-    "paren": re.compile(r"(?<=[\w)\]])\((?=[^\s)])"),
+    "paren": re.compile(r"(?<=[\w)\] ])\((?=[^\s)])"),
     "equals": re.compile(r"(?<![=!<>+\-*/%&|^:~?])=(?=[^=>~\n]*\w)"),
     "word": re.compile(r"(?<=[A-Za-z_])(?=\w)"),
 }
@@ -41,9 +39,9 @@ _CONTINUES = re.compile(r"(?:else|elif|except|finally|catch|while|case|default|r
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """`before` and `after` are the document around the cursor; `wrote` stood between them, `closers` begins `after`.
+    """`before` and `after` are the document around the cursor; `wrote` stood between them.
 
-    So many code points of `wrote` are `inside`: before the first of the closers, where there are any.
+    `in_brackets`: `after` begins, white space aside, with the closer of brackets that are open at the cursor.
     """
 
     path: Path
@@ -51,20 +49,8 @@ class Cursor:
     kind: Kind
     before: str
     wrote: str
-    closers: str
-    inside: int
-    below: str  # what follows behind the closers: `after` without them
-
-    @property
-    def after(self) -> str:
-        return self.closers + self.below
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """What the author has behind the cursor on its line in the end, and as soon as he has filled the brackets."""
-        whole = self.wrote.partition("\n")[0].rstrip()
-        filled = self.wrote[: self.inside] + self.closers
-        return (whole,) if self.inside >= len(whole) else (whole, filled)
+    after: str
+    in_brackets: bool = False
 
 
 def draw(
@@ -73,15 +59,19 @@ def draw(
     parsed: Parsed,
     kinds: Sequence[Kind],
     dice: random.Random,
-    taken: Sequence[int] = (),
+    *,
+    most: int = PER_FILE,
+    taken: Collection[int] = (),
 ) -> list[Cursor]:
-    """At most one cursor of each of `kinds`, none at the offsets `taken`, in the order of the text.
+    """At most one cursor of each of `kinds`, the first ones first and `most` in all, none at the offsets `taken`.
 
-    Kinds that the file has no place for are left out.
+    They come in the order of the text. Kinds that the file has no place for are left out.
     """
     lines = _Lines(parsed)
     found: list[Cursor] = []
     for kind in kinds:
+        if len(found) == most:
+            break
         places = list(lines.places(kind))
         dice.shuffle(places)
         cursors = (lines.cursor(path, language, kind, place) for place in places)
@@ -90,9 +80,9 @@ def draw(
     return sorted(found, key=lambda cursor: len(cursor.before))
 
 
-def next_kinds(drawn: Counter[Kind], count: int) -> list[Kind]:
-    """The kinds that there are fewest of, in a fixed order."""
-    return sorted(KINDS, key=lambda kind: (drawn[kind], KINDS.index(kind)))[:count]
+def in_need(drawn: Counter[Kind]) -> list[Kind]:
+    """The kinds, first those that there are fewest of."""
+    return sorted(KINDS, key=lambda kind: (drawn[kind], KINDS.index(kind)))
 
 
 class _Lines:
@@ -123,18 +113,19 @@ class _Lines:
         start = self._starts[number] + column
         last = self._last_in_block(number) if kind in ("indent", "block") else self._last_of_statement(number)
         end = self._starts[last] + len(self._lines[last].rstrip())
-        wrote = self._text[start:end]
-        line = wrote.partition("\n")[0]
-        if self._parsed.is_prose(start) or not 1 < len(line.strip()) <= _LONGEST_LINE or not re.search(r"\w", line):
+        if self._parsed.is_prose(start) or self._starts_prose(start, kind):
             return None
-        if last - number >= _MOST_LINES or self._goes_on(last, number) or self._is_comment(start, kind):
+        if last - number >= _MOST_LINES or self._goes_on(last, number):
             return None
         opened, closers = self._parsed.open_and_surplus(start, end)
         if opened or (closers and kind not in _PLACES):
             return None
-        inside = closers[0].start - start if closers else len(wrote)
-        written = "".join(closer.kind for closer in closers)
-        return Cursor(path, language, kind, self._text[:start], wrote, written, inside, self._text[end:])
+        wrote = self._text[start : closers[0].start if closers else end].rstrip()
+        line = wrote.partition("\n")[0]
+        if not 1 < len(line.strip()) <= _LONGEST_LINE or not re.search(r"\w", line):
+            return None
+        after = self._text[start + len(wrote) :]
+        return Cursor(path, language, kind, self._text[:start], wrote, after, in_brackets=bool(closers))
 
     def _fits(self, kind: Kind, number: int, indent: int) -> bool:
         above = next((i for i in reversed(self._indents[:number]) if i is not None), 0)
@@ -173,6 +164,6 @@ class _Lines:
         same = len(below) - len(below.lstrip()) == self._indents[number]
         return same and bool(_CONTINUES.match(below.lstrip()))
 
-    def _is_comment(self, start: int, kind: Kind) -> bool:
+    def _starts_prose(self, start: int, kind: Kind) -> bool:
         """Whether the first thing that went is prose: nobody can know what a comment says."""
         return kind not in _PLACES and self._parsed.is_prose(start + 1)

@@ -1,17 +1,17 @@
 """What one suggestion is worth: the document with it accepted, against the document that its author wrote. Pure.
 
-All figures are about what a person would have in front of them after accepting, not about the bare text.
-
-- `exact`: the cursor's line then reads as the author's does, white space at its end aside; or as it did when he had
-  filled the brackets whose closers stand there, and nothing behind them yet.
+- `exact`: the cursor's line then reads as the author's does, white space at its end aside.
 - `prefix_chars`: so many characters of the suggestion, from its first on, are the author's.
-- `similarity`: of what stands behind the cursor on its line then and what the author has there, 1 - edits / length of
+- `similarity` of the first lines of the suggestion and of what the author wrote at the cursor: 1 - edits / length of
   the longer (Levenshtein distance; Navarro, A guided tour to approximate string matching, 2001).
 - `syntax_ok`: the whole file parses.
 - `repeats`: the suggestion ends in what follows the cursor already: closers behind it, or the lines below. What the
   author repeats himself is none.
 
 Nothing shown is worth nothing, and its `syntax_ok` and `repeats` are None.
+
+The raw continuation takes the place of the rest of the cursor's line, and in brackets it is exact as soon as it has
+filled and closed them: it is not blamed for what only trimming can know.
 """
 
 from collections import Counter
@@ -40,32 +40,39 @@ class Score:
 NOTHING = Score(shown=False)
 
 
-def score(cursor: Cursor, text: str, *, replaced: int = 0) -> Score:
-    """`text` takes the place of the `replaced` code points behind the cursor. An empty one shows nothing."""
+def score(cursor: Cursor, text: str) -> Score:
+    """`text` comes in at the cursor. An empty one shows nothing."""
     if not text.strip():
         return NOTHING
-    return _score(cursor, text, cursor.after[replaced:])
+    return Score(
+        shown=True,
+        exact=_first(text + cursor.after) == _first(cursor.wrote + cursor.after),
+        prefix_chars=common_prefix(text, cursor.wrote),
+        similarity=Levenshtein.normalized_similarity(_first(text), _first(cursor.wrote)),
+        syntax_ok=parses(cursor.before + text + cursor.after, cursor.language),
+        repeats=_repeats(cursor, text, cursor.after) and not _repeats(cursor, cursor.wrote, cursor.after),
+    )
 
 
 def score_raw(cursor: Cursor, text: str) -> Score:
-    """The first line of `text`, in a document without the closers that an editor put behind the cursor.
-
-    So the raw continuation is not blamed for what only trimming can know.
-    """
-    line = text.partition("\n")[0]
-    return _score(cursor, line, cursor.below) if line.strip() else NOTHING
-
-
-def _score(cursor: Cursor, text: str, after: str) -> Score:
-    line = (text + after).partition("\n")[0].rstrip()
+    """The first line of `text` in the place of the rest of the cursor's line."""
+    line, written = text.partition("\n")[0], cursor.wrote + cursor.after
+    if not line.strip():
+        return NOTHING
+    below = cursor.after[len(cursor.after.partition("\n")[0]) :]
+    closed = cursor.wrote + cursor.after[:1]
     return Score(
         shown=True,
-        exact=line in cursor.lines,
-        prefix_chars=common_prefix(text, cursor.wrote),
-        similarity=max(Levenshtein.normalized_similarity(line, written) for written in cursor.lines),
-        syntax_ok=parses(cursor.before + text + after, cursor.language),
-        repeats=_repeats(cursor, text, after) and not _repeats(cursor, cursor.wrote, cursor.below),
+        exact=_first(line) == _first(written) or (cursor.in_brackets and line.startswith(closed)),
+        prefix_chars=common_prefix(line, written),
+        similarity=Levenshtein.normalized_similarity(_first(line), _first(written)),
+        syntax_ok=parses(cursor.before + line + below, cursor.language),
+        repeats=_repeats(cursor, line, below) and not _repeats(cursor, cursor.wrote, cursor.after),
     )
+
+
+def _first(text: str) -> str:
+    return text.partition("\n")[0].rstrip()
 
 
 def _repeats(cursor: Cursor, text: str, after: str) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.quality.corpus import cursors, matching
-from bench.quality.cursors import KINDS, draw, next_kinds
+from bench.quality.cursors import KINDS, draw, in_need
 from bench.quality.parsing import Parsed
 from completion_server.errors import SettingsError
 
@@ -66,7 +66,7 @@ def all_of(kind, text=PYTHON, language="python"):
 
 
 def written(cursor, lines=0):
-    """The line of the cursor with what the author wrote there, and closers and `lines` lines below it."""
+    """The line of the cursor with what the author wrote there, and `lines` lines below it."""
     below = "\n".join(cursor.after.split("\n")[: lines + 1])
     return f"{cursor.before.rpartition(chr(10))[2].lstrip()}{MARK}{cursor.wrote}{MARK}{below}"
 
@@ -75,9 +75,9 @@ def test_the_author_s_document_is_what_stands_there_and_what_he_wrote() -> None:
     for kind in KINDS:
         for text, language in ((PYTHON, "python"), (SCRIPT, "javascript")):
             for cursor in all_of(kind, text, language):
-                assert cursor.before + cursor.wrote + cursor.below == text
-                assert cursor.after == cursor.closers + cursor.below
-                assert cursor.lines[0] == cursor.wrote.partition("\n")[0]
+                assert cursor.before + cursor.wrote + cursor.after == text
+                assert cursor.wrote == cursor.wrote.rstrip()
+                assert not cursor.in_brackets or cursor.after.lstrip()[0] in ")]}"
 
 
 def test_behind_a_dot_and_an_equals_sign_the_rest_of_the_statement_goes() -> None:
@@ -85,13 +85,21 @@ def test_behind_a_dot_and_an_equals_sign_the_rest_of_the_statement_goes() -> Non
     assert [written(c) for c in all_of("equals")] == [f'text ={MARK} "a = b.c(d"{MARK}']  # a lone 0 says too little
 
 
-def test_behind_a_bracket_its_closer_stays_and_the_body_below_goes() -> None:
-    found = [written(c) for c in all_of("paren")]
-    assert f"print({MARK}price, rate){MARK})" in found
-    header = next(c for c in all_of("paren") if c.wrote.startswith("prices"))
-    assert header.wrote == PYTHON[PYTHON.index("prices, rate):") : PYTHON.index("\n\n\ndef names")]
-    assert (header.closers, header.below[:3]) == (")", "\n\n\n")
-    assert header.lines == ("prices, rate):", "prices, rate)")
+def test_in_brackets_what_stands_in_them_goes_and_nothing_else() -> None:
+    assert [written(c) for c in all_of("paren")] == [
+        f"def total({MARK}prices, rate{MARK}):",
+        f"print({MARK}price, rate{MARK})",
+        f"def names({MARK}people{MARK}):",
+    ]
+    assert all(c.in_brackets for c in all_of("paren"))
+
+
+def test_outside_of_brackets_the_body_of_a_header_goes_with_it() -> None:
+    (header, *_) = [c for c in all_of("word") if c.wrote.partition("\n")[0].endswith(" in prices:")]
+    assert header.wrote.partition("\n")[2] == (
+        "        result += price\n        if price:\n            print(price, rate)"
+    )
+    assert not header.in_brackets
 
 
 def test_a_word_is_cut_inside_and_never_a_string_or_a_comment() -> None:
@@ -106,7 +114,7 @@ def test_a_word_is_cut_inside_and_never_a_string_or_a_comment() -> None:
 def test_whole_blocks_and_statements() -> None:
     (loop, *_) = [c for c in all_of("indent") if c.wrote.startswith("result += price")]
     assert loop.wrote == "result += price\n        if price:\n            print(price, rate)"
-    assert loop.below.startswith("\n    return result\n")
+    assert loop.after.startswith("\n    return result\n")
     (rest,) = [c for c in all_of("block") if c.wrote.startswith("for price")]
     assert rest.wrote.endswith("    return result")
     assert [written(c, 1) for c in all_of("above") if "for price" in c.wrote] == [
@@ -117,14 +125,11 @@ def test_whole_blocks_and_statements() -> None:
 
 def test_statements_of_a_language_with_braces() -> None:
     (call,) = [c for c in all_of("paren", SCRIPT, "javascript") if c.wrote.startswith("one")]
-    assert call.wrote == "one, [two, {\n    three: items,\n  }]);"
-    assert call.closers == ")"
-    assert call.lines == ("one, [two, {",)
+    assert call.wrote == "one, [two, {\n    three: items,\n  }]"
+    assert call.after.startswith(");\n  if (most)")
     (branch,) = [c for c in all_of("above", SCRIPT, "javascript") if c.wrote.startswith("if")]
     assert branch.wrote == "if (most) {\n    go(most);\n  } else {\n    stop();\n  }"
-    assert [c.lines for c in all_of("paren", SCRIPT, "javascript") if c.wrote.startswith("most);")] == [
-        ("most);", "most)")
-    ]
+    assert [c.after[:3] for c in all_of("paren", SCRIPT, "javascript") if c.wrote == "most"] == [") {", ");\n"]
 
 
 @pytest.fixture
@@ -175,5 +180,5 @@ def test_nothing_to_draw_from_is_said(folder: Path) -> None:
 
 
 def test_the_kinds_that_there_are_fewest_of_come_next() -> None:
-    assert next_kinds(Counter(), 2) == list(KINDS[:2])
-    assert next_kinds(Counter({"indent": 1, "dot": 2}), 6)[-1] == "indent"
+    assert in_need(Counter()) == list(KINDS)
+    assert in_need(Counter({"indent": 1, "dot": 2}))[-2:] == ["indent", "dot"]

@@ -14,7 +14,7 @@ BAD = Score(shown=True, exact=False, prefix_chars=2, similarity=0.5, syntax_ok=F
 
 
 def outcome(ours: Score, raw: Score, confidence: float, kind="dot", path="a.py", without=None) -> Outcome:
-    cursor = Cursor(Path(path), "python", kind, "x.", "y", "", 1, "\n")
+    cursor = Cursor(Path(path), "python", kind, "x.", "y", "\n")
     return Outcome(cursor, Suggested("y", confidence, ours), raw, None, without or {})
 
 

@@ -8,27 +8,8 @@ import pytest
 from bench.quality.cursors import Cursor
 from bench.quality.scores import NOTHING, score, score_raw
 
-CALL = Cursor(
-    path=Path("a.py"),
-    language="python",
-    kind="paren",
-    before="def f(a):\n    g(",
-    wrote="a, 1)",
-    closers=")",
-    inside=4,
-    below="\n    h(a)\n",
-)
-LINE = Cursor(
-    path=Path("a.py"),
-    language="python",
-    kind="above",
-    before="def f(a):\n    ",
-    wrote="b = a",
-    closers="",
-    inside=5,
-    below="\n    return b\n",
-)
-STATEMENT = replace(CALL, language="javascript", before="function f(a) {\n  g(", wrote="a, 1);", below="\n  h(a);\n}\n")
+CALL = Cursor(Path("a.py"), "python", "paren", "def f(a):\n    g(", "a, 1", ")\n    h(a)\n", in_brackets=True)
+LINE = Cursor(Path("a.py"), "python", "above", "def f(a):\n    ", "b = a", "\n    return b\n")
 
 
 def test_what_the_author_wrote_is_worth_everything() -> None:
@@ -54,8 +35,10 @@ def test_a_raw_continuation_whose_first_line_is_empty_shows_nothing() -> None:
 def test_one_character_off() -> None:
     found = score(CALL, "a, 2")
     assert (found.exact, found.prefix_chars) == (False, 3)
-    assert found.similarity == pytest.approx(1 - 1 / 5)  # of "a, 2)"
-    assert score_raw(CALL, "b, 1)").prefix_chars == 0
+    assert found.similarity == pytest.approx(1 - 1 / 4)
+    found = score_raw(CALL, "b, 1)")
+    assert (found.exact, found.prefix_chars) == (False, 0)
+    assert found.similarity == pytest.approx(1 - 1 / 5)
 
 
 def test_white_space_at_the_end_of_a_line_does_not_count() -> None:
@@ -68,10 +51,16 @@ def test_the_first_line_decides_and_the_rest_may_parse_or_not() -> None:
     assert (found.exact, found.similarity, found.prefix_chars, found.syntax_ok) == (True, 1.0, 5, False)
 
 
-def test_what_stands_behind_the_closers_may_be_typed_later() -> None:
-    assert score(STATEMENT, "a, 1").exact
-    assert score_raw(STATEMENT, "a, 1);").exact
-    assert not score(STATEMENT, "a").exact
+def test_a_raw_continuation_may_go_on_behind_brackets_that_it_has_filled_and_closed() -> None:
+    assert score_raw(CALL, "a, 1) or 2").exact
+    assert not score_raw(CALL, "a, 1").exact
+    assert not score_raw(replace(CALL, in_brackets=False), "a, 1) or 2").exact
+
+
+def test_a_line_that_goes_on_where_the_author_s_ends_is_not_exact() -> None:
+    assert not score(CALL, "a, 1\n").exact  # the closer would stand on the next line
+    assert not score(replace(CALL, wrote="a,\n 1"), "a,").exact
+    assert score(replace(CALL, wrote="a,\n 1"), "a,\n 2").exact
 
 
 def test_a_closer_written_twice_is_seen_by_three_figures() -> None:
@@ -80,7 +69,7 @@ def test_a_closer_written_twice_is_seen_by_three_figures() -> None:
 
 
 def test_a_closer_of_its_own_is_no_repetition() -> None:
-    found = score(replace(CALL, wrote="h(a))", inside=4), "h(a)")
+    found = score(replace(CALL, wrote="h(a)"), "h(a)")
     assert (found.exact, found.repeats) == (True, False)
 
 
@@ -91,17 +80,17 @@ def test_a_line_that_stands_below_is_a_repetition(text: str) -> None:
 
 def test_several_lines_that_stand_below_are_too_whatever_blank_lines_are_between() -> None:
     below = "\n\n    x = 1\n    y = 2\n"
-    assert score(replace(LINE, below=below), "b = a\n\n    x = 1\n\n    y = 2").repeats is True
-    assert score(replace(LINE, below=below), "b = a\n    y = 2").repeats is False
+    assert score(replace(LINE, after=below), "b = a\n\n    x = 1\n\n    y = 2").repeats is True
+    assert score(replace(LINE, after=below), "b = a\n    y = 2").repeats is False
 
 
 @pytest.mark.parametrize("text", ["b = a\n    }", "return"])
 def test_closers_alone_and_other_lines_are_none(text: str) -> None:
-    assert score(replace(LINE, below="\n    }\n    return b\n"), text).repeats is False
+    assert score(replace(LINE, after="\n    }\n    return b\n"), text).repeats is False
 
 
 def test_what_the_author_repeats_himself_is_none() -> None:
-    again = replace(LINE, wrote="go()", inside=4, below="\n    go()\n")
+    again = replace(LINE, wrote="go()", after="\n    go()\n")
     found = score(again, "go()")
     assert (found.exact, found.repeats) == (True, False)
 
