@@ -37,7 +37,7 @@ export function entries(server: Server, settings: Settings, here: Here): Entry[]
     add(offOn(settings.languagesOff, here.language) + ` for ${here.language}`, "toggleLanguage");
   }
   if (here.folder) {
-    add(`${offOn(settings.foldersOff, here.folder)} in This Folder`, "toggleFolder", here.folder);
+    add(`${offOn(settings.foldersOff, here.folder)} in This Folder`, "toggleFolder", here.folder.split(/[\\/]/).at(-1));
   }
   add(settings.enabled ? "$(circle-slash) Switch Off Everywhere" : "$(check) Switch On", "toggle");
   add("$(pulse) Check Health", "checkHealth");

@@ -43,6 +43,7 @@ class Desk:
 
     async def picture(self, name: str) -> None:
         if PICTURES:
+            await asyncio.sleep(0.5)  # what fades in is there
             await self.editor.do("picture", path=str(Path(PICTURES) / f"{name}.png"))
 
     def asked(self) -> int:
@@ -72,6 +73,7 @@ async def desk(installed: Installed, make_workplace) -> AsyncIterator[Desk]:
         try:
             async with place.editor(**{"editor.quickSuggestions": False}) as editor:
                 await editor.wait_status("is ready")
+                await editor.press("Control+B")  # the side bar says nothing
                 yield Desk(place, editor)
         finally:
             place.stop_engine()
