@@ -58,6 +58,15 @@ def test_status_in_words(editor):
     ]
 
 
+def test_the_status_stands_in_a_window_of_its_own(editor):
+    editor.open("x = 1")
+    editor.request("nvim_command", "Foretype")
+    frame = editor.wait(lambda frame: any("ok engine: foretype" in row for row in frame.rows))
+    assert any("this buffer: suggestions on" in row for row in frame.rows)
+    editor.keys("l")
+    editor.wait(lambda frame: not any("ok engine" in row for row in frame.rows))
+
+
 def test_a_statusline_is_drawn_again(editor):
     editor.open("x = 1")
     editor.request("nvim_command", "set laststatus=2 statusline=%{v:lua.require'foretype'.status()}")

@@ -1,5 +1,7 @@
 """What the language server is told of each suggestion."""
 
+import time
+
 from completion_server.scripted import Rule
 
 
@@ -87,3 +89,40 @@ def test_nothing_but_the_item_itself_is_told(editor):
     editor.wait_ghost("hello()")
     editor.keys("hel<Esc>")
     assert "secret_name" not in str(editor.sent())
+
+
+def _look(seconds):
+    """What a person does with a suggestion that counts as shown: it takes 200 ms."""
+    time.sleep(seconds)
+
+
+def test_the_counters_of_a_day(new_editor, engine):
+    """seq-metrics: one accepted, one typed out, one half taken by words, one shown for a moment and replaced."""
+    rules = [Rule(match=f"{name} = ", text=f"{name}_one {name}_two\n") for name in "abc"]
+    engine.say(*rules, Rule(match="d = ", text="quick\n"), Rule(match="d = x", text="other\n"))
+    editor = new_editor()
+    editor.set_up()
+    editor.open("")
+    editor.keys("ia = ")
+    editor.wait_ghost("a_one a_two")
+    _look(0.3)
+    editor.keys("<Tab><CR>b = ")
+    editor.wait_ghost("b_one b_two")
+    _look(0.3)
+    editor.keys("b_one b_two<CR>c = ")
+    editor.wait_ghost("c_one c_two")
+    _look(0.3)
+    editor.keys("<C-Right><CR>d = ")
+    editor.wait_ghost("quick")
+    editor.keys("x")
+    editor.wait_ghost("other")
+    _look(0.3)
+    editor.keys("<C-]><Esc>")
+    editor.settle()
+    editor.lua("""
+      require('foretype.client').command(0, { command = 'foretype.status' }, function(found) _G.today = found.today end)
+    """)
+    editor.wait_lua("return _G.today ~= nil")
+    today = editor.lua("return _G.today")
+    counted = {name: count for name, count in today.items() if count and "characters" not in name}
+    assert counted == {"shown": 4, "accepted": 1, "partially_accepted": 1, "typed_through": 1, "dismissed": 1}

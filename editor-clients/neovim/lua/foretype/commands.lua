@@ -103,16 +103,19 @@ function M._show_status(api)
       lines[#lines + 1] = ('%s %s: %s'):format(hop.ok and 'ok' or '!!', hop.name, hop.detail)
     end
     for name, count in vim.spairs(type(found.today) == 'table' and found.today or {}) do
-      lines[#lines + 1] = ('today %s: %s'):format(name:gsub('_', ' '), count)
+      if type(count) == 'number' and count > 0 then
+        lines[#lines + 1] = ('today %s: %d'):format(name:gsub('_', ' '), count)
+      end
     end
-    M._echo(lines)
+    M._show(lines)
   end, function()
-    M._echo(lines)
+    M._show(lines)
   end)
 end
 
-function M._echo(lines)
-  vim.api.nvim_echo({ { table.concat(lines, '\n') } }, false, {})
+--- In a window that goes with the next move, because a long message would ask for a key.
+function M._show(lines)
+  vim.lsp.util.open_floating_preview(lines, 'text', { border = 'rounded', focus_id = 'foretype.status' })
 end
 
 --- Ask the server; `failed` runs where there is none.

@@ -93,6 +93,7 @@ function Session:reshow()
     return false
   end
   if self.shown and self.shown ~= suggestion then
+    self.shelf:note_reach(self.shown, place.here(self.buf))
     events.gone(self.shown, 'replaced', self.buf)
   end
   self.shown = suggestion
@@ -116,8 +117,8 @@ function Session:hide(why)
   end
   self.shown = nil
   ghost.hide(self.buf)
-  if vim.api.nvim_get_current_buf() == self.buf and self.shelf:rest(shown, place.here(self.buf)) == '' then
-    shown.furthest = #shown.text
+  if vim.api.nvim_get_current_buf() == self.buf then
+    self.shelf:note_reach(shown, place.here(self.buf))
   end
   events.gone(shown, why, self.buf)
 end

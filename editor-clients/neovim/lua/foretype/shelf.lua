@@ -71,6 +71,17 @@ function Shelf:rest(suggestion, here)
   return Suggestion.rest(suggestion, head, typed --[[@as string]], here.behind)
 end
 
+--- Note how much of a suggestion stands in the text, before it is gone. Keys may come faster than the screen is drawn.
+---@param suggestion foretype.Suggestion
+---@param here foretype.Place
+function Shelf:note_reach(suggestion, here)
+  local head, typed = place.since(self.buf, suggestion.anchor, here)
+  if head then
+    local reached = Suggestion.agrees_up_to(suggestion, head, typed --[[@as string]])
+    suggestion.furthest = math.max(suggestion.furthest, reached)
+  end
+end
+
 --- Put a suggestion in front, or second, and in place of the one that has its id.
 ---@param suggestion foretype.Suggestion
 ---@param at 1|2

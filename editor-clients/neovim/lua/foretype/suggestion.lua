@@ -46,6 +46,25 @@ function M.rest(suggestion, head, typed, behind)
   return nil
 end
 
+--- How far a suggestion agrees with what stands behind its start, also where other text follows.
+---@param suggestion foretype.Suggestion
+---@param head string the line in front of its start, as it is now
+---@param typed string
+---@return integer bytes
+function M.agrees_up_to(suggestion, head, typed)
+  if head ~= suggestion.head then
+    return 0
+  end
+  local reached = 0
+  while reached < #typed and typed:byte(reached + 1) == suggestion.text:byte(reached + 1) do
+    reached = reached + 1
+  end
+  while reached > 0 and (suggestion.text:byte(reached + 1) or 0) >= 128 and suggestion.text:byte(reached + 1) < 192 do
+    reached = reached - 1 -- not within a character
+  end
+  return reached
+end
+
 --- Where `part` stands for the last time in the first line of `text`.
 ---@param text string
 ---@param part string
