@@ -48,6 +48,17 @@ client.command = function(buf, run, done)
 end
 """
 )
+_ANSWER = """
+local text, from, to, kind, meanwhile = ...
+local session, place = require('foretype')._session(), require('foretype.place')
+session:abort()
+local here = place.here(session.buf)
+local request = { began = 0, anchor = place.set_anchor(session.buf, here), here = here, kind = kind }
+session.running = request
+loadstring(meanwhile)()
+local range = { start = { line = here.row, character = from }, ['end'] = { line = here.row, character = to } }
+session:_answered(request, nil, { items = { { insertText = text, range = range, command = { arguments = { 'x' } } } } })
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -209,6 +220,14 @@ class Editor(Neovim):
         self.keys("<Cmd>let g:settled = get(g:, 'settled', 0) + 1<CR>")
         self._settled = getattr(self, "_settled", 0) + 1
         self.wait_lua("return vim.g.settled or 0", wanted=self._settled)
+
+    def answer(self, text: str, start: int, end: int, *, kind: int = 2, meanwhile: str = "") -> None:
+        """Have the server answer, for a request at the cursor, with an item for these columns of the cursor's line.
+
+        For answers that the real server does not give here. Lua `meanwhile` runs between request and answer.
+        """
+        self.settle()
+        self.lua(_ANSWER, text, start, end, kind, meanwhile)
 
     def wait_idle(self) -> None:
         """Until no request for a suggestion runs."""

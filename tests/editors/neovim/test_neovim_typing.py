@@ -89,14 +89,13 @@ def test_late_reply(editor):
 
 
 def test_an_answer_whose_text_moved_down_is_dropped(editor):
-    editor.engine.say(Rule(match="\n", text="here()\n", delay_ms=200), Rule(match="zz", text=""))
+    """Another empty line stands now where the cursor's was, and the cursor in it."""
     editor.open("a = 1\n⟦|⟧\nb = 2")
     editor.keys("i")
+    moved = "vim.api.nvim_buf_set_lines(0, 0, 0, true, { 'z = 0', '' }) vim.api.nvim_win_set_cursor(0, { 2, 0 })"
+    editor.answer("here()", 0, 0, meanwhile=moved)
     editor.settle()
-    editor.request("nvim_buf_set_lines", 0, 0, 0, True, ["zero = 0", "zz"])
-    editor.request("nvim_win_set_cursor", 0, [2, 2])
-    editor.settle()
-    editor.wait_idle()
+    assert not editor.lua("return require('foretype').visible()")
     assert not editor.frame.ghost_text
 
 
@@ -128,21 +127,20 @@ def test_a_quick_engine_is_asked_at_every_key_and_what_is_superseded_is_cancelle
     editor.wait_lua("return vim.tbl_count(require('foretype.client').get().requests)", wanted=1)
 
 
-def test_a_new_answer_does_not_replace_what_the_person_is_typing(editor):
-    """Backspace has brought an older suggestion back while a request runs whose answer says something else."""
-    editor.engine.say(Rule(match="fox", text="other\n", delay_ms=150), Rule(match="fo", text="o = bar\n"))
+@pytest.mark.parametrize(
+    ("kind", "text", "shown"),
+    [(2, "ther", "o = bar"), (2, "o = bar + 1", "o = bar + 1"), (1, "ther", "ther")],
+    ids=["contradicts", "goes on", "was asked for"],
+)
+def test_a_new_answer_replaces_what_is_shown_only_if_it_agrees(editor, kind, text, shown):
+    editor.engine.say(Rule(match="fo", text="o = bar\n"))
     editor.open("fo⟦|⟧")
     editor.keys("a")
     editor.wait_ghost("o = bar")
-    editor.keys("x")
-    editor.wait(lambda frame: frame.rows[0].startswith("fox") and not frame.ghost_text)
-    editor.keys("<BS>")
-    editor.wait_ghost("o = bar")
-    editor.frames.clear()
-    editor.wait_idle()
-    editor.keys("o")
-    editor.wait_ghost(" = bar")
-    assert all("other" not in frame.ghost_text for frame in editor.frames)
+    editor.answer(text, 2, 2, kind=kind)
+    editor.wait_ghost(shown)
+    editor.settle()
+    assert editor.frame.ghost_text == shown
 
 
 @pytest.mark.parametrize(
