@@ -9,6 +9,7 @@
 import { plain } from "./session/position";
 
 const PATIENCE = 120; // ms
+const MOST = 8; // replies on their way
 
 interface Growing {
   text: string;
@@ -24,6 +25,10 @@ export class Growth {
     let finish = (): void => undefined;
     const done = new Promise<void>((resolve) => (finish = resolve));
     this.growing.set(id, { text: "", done, finish });
+    const [oldest] = this.growing.keys();
+    if (oldest !== undefined && this.growing.size > MOST) {
+      this.growing.delete(oldest); // its request was cancelled, so nobody will come for it
+    }
   }
 
   /** More of `id`. False where nobody waits for it: then it belongs to what was shown. */

@@ -6,19 +6,16 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
-import { InlineCompletionRequest, type InlineCompletionItem, type InlineCompletionList } from "vscode-languageclient/node";
-import * as protocol from "./protocol";
-import type { ReplyItem } from "./session/asked";
-import { idOf } from "./session/asked";
+import { InlineCompletionRequest } from "vscode-languageclient/node";
 import { Growth } from "./growth";
+import { askable, reader, readReply, toItem } from "./items";
+import * as protocol from "./protocol";
+import { idOf, type ReplyItem } from "./session/asked";
 import { Pace } from "./session/pace";
 import type { Position } from "./session/position";
 import { Session } from "./session/session";
-import type { Offer, WireItem } from "./session/suggestion";
+import type { Offer } from "./session/suggestion";
 import type { Events } from "./session/tracker";
-import { inDiff } from "./tabs";
-
-const MOST_LINES = 100_000; // of a document that is worth asking for
 
 export class Sessions implements vscode.Disposable {
   private readonly sessions = new Map<string, Session>();
@@ -279,52 +276,4 @@ export class Sessions implements vscode.Disposable {
       ended: (id, how) => void running()?.sendNotification(protocol.event, { id, event: how }),
     };
   }
-}
-
-/** A document that a suggestion may be shown in now. */
-function askable(document: vscode.TextDocument): boolean {
-  const editor = vscode.window.activeTextEditor;
-  if (document.lineCount > MOST_LINES || editor?.document !== document) {
-    return false;
-  }
-  return editor.selections.length === 1 && editor.selection.isEmpty && !inDiff(vscode.window.tabGroups.activeTabGroup.activeTab);
-}
-
-function reader(document: vscode.TextDocument): { slice(start: Position, end: Position): string } {
-  return {
-    slice: (start, end) =>
-      document.getText(new vscode.Range(start.line, start.character, end.line, end.character)),
-  };
-}
-
-/** The editor's item, undefined where the entry that is selected in the completion menu says something else. */
-function toItem(
-  offer: Offer,
-  document: vscode.TextDocument,
-  cursor: vscode.Position,
-  selected: vscode.SelectedCompletionInfo | undefined,
-): vscode.InlineCompletionItem | undefined {
-  const { item } = offer.suggestion;
-  const command = { ...item.command, arguments: [...item.command.arguments] };
-  const range = new vscode.Range(offer.start.line, offer.start.character, offer.end.line, offer.end.character);
-  if (!selected) {
-    return new vscode.InlineCompletionItem(offer.insert, range, command);
-  }
-  const typed = document.getText(new vscode.Range(range.start, cursor));
-  const text = document.getText(new vscode.Range(selected.range.start, cursor)) + offer.insert.slice(typed.length);
-  if (!text.startsWith(selected.text) || !selected.range.contains(cursor)) {
-    return undefined;
-  }
-  return new vscode.InlineCompletionItem(text, new vscode.Range(selected.range.start, range.end), command);
-}
-
-function readReply(reply: InlineCompletionList | InlineCompletionItem[] | null): ReplyItem[] {
-  const items = Array.isArray(reply) ? reply : (reply?.items ?? []);
-  return items.flatMap(({ insertText, range, command }) => {
-    if (typeof insertText !== "string" || !range || !command) {
-      return [];
-    }
-    const item: WireItem = { insertText, command: { ...command, arguments: command.arguments ?? [] } };
-    return idOf(item) === undefined ? [] : [{ item, start: range.start, end: range.end, grown: "" }];
-  });
 }
