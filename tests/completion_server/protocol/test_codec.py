@@ -276,6 +276,11 @@ def test_sender_refuses_what_the_receiver_would_refuse(message: Message) -> None
 # -- reading as much as there is of a refused payload --------------------------------------------------------------
 
 
+def test_a_record_of_another_class_is_not_sent() -> None:
+    with pytest.raises(ProtocolError, match=r"Complete\.limits: not a map"):
+        encode(dataclasses.replace(COMPLETE, limits=COMPLETE.decoding))  # type: ignore[arg-type]
+
+
 def test_claimed_request_is_the_id_of_a_request_only() -> None:
     assert claimed_request(changed("limits", None)) == 7
     assert claimed_request(changed("id", "seven")) == 0
