@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from completion_server.protocol import Complete, EngineMessage, State, Warm
+from completion_server.protocol import Complete, EngineMessage, State, UsePair, Warm
 
 Reply = Callable[[EngineMessage], None]
 """Takes `Delta`s and then exactly one last reply of a request. May be called from any thread; returns at once."""
@@ -33,12 +33,18 @@ class Snapshot:
     cancelled: int = 0
     failed: int = 0
     wasted_tokens: int = 0
+    evictions: int = 0  # documents whose keys and values made room for others
+    device_bytes: int | None = None  # that the models and all else of this process hold there; None: nobody counts
     notes: tuple[str, ...] = field(default=())  # warnings that a person should see, e.g. a family without its tokens
 
     def totals(self) -> "Snapshot":
         """What stays when the models are unloaded."""
         return Snapshot(
-            completed=self.completed, cancelled=self.cancelled, failed=self.failed, wasted_tokens=self.wasted_tokens
+            completed=self.completed,
+            cancelled=self.cancelled,
+            failed=self.failed,
+            wasted_tokens=self.wasted_tokens,
+            evictions=self.evictions,
         )
 
     def after(self, before: "Snapshot") -> "Snapshot":
@@ -49,6 +55,7 @@ class Snapshot:
             cancelled=self.cancelled + before.cancelled,
             failed=self.failed + before.failed,
             wasted_tokens=self.wasted_tokens + before.wasted_tokens,
+            evictions=self.evictions + before.evictions,
         )
 
 
@@ -66,6 +73,13 @@ class Backend(Protocol):
 
         Every request gets exactly one last reply, errors (`Overloaded`, a failed load) too: nothing is raised here.
         A newer `Complete` for the same (client, document) supersedes the older one.
+        """
+
+    def use_pair(self, request: UsePair, reply: Reply) -> None:
+        """Load another pair and answer with it from then on; `reply` gets one `PairInUse`, `Error` or `Cancelled`.
+
+        Requests lose nothing: each is answered by the pair in use when it begins. Where the other pair cannot be
+        loaded the one in use goes on. One switch at a time: another one is refused.
         """
 
     def cancel(self, client: int, request_id: int) -> None:

@@ -6,15 +6,11 @@ import os
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from completion_server.cli_options import Draft, Pair, Target
-
-if TYPE_CHECKING:
-    from completion_server.engine.engine import Engine
-    from completion_server.pull import Progress
 
 
 def serve(
@@ -53,7 +49,9 @@ def run(command_line: dict[str, Any]) -> None:
     """Serve with these settings; returns when the engine has ended, or at once if one runs already."""
     parent = foreground_parent()
     from completion_server.choice import choose_pair, with_pair
+    from completion_server.engine.pair_loader import PairLoader
     from completion_server.engine.thread import EngineThread
+    from completion_server.engine.turns import Turns
     from completion_server.folders import numbers_file
     from completion_server.numbers.recording import recording
     from completion_server.server import serve as serve_backend
@@ -63,12 +61,16 @@ def run(command_line: dict[str, Any]) -> None:
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     name = choose_pair(settings).name
 
-    def load_models(progress: "Progress") -> "Engine":
-        from completion_server.engine.loading import load_engine
-
-        return load_engine(settings, progress)
-
-    backend = EngineThread(name, load_models, max_queue=settings.max_queue, unload_after_s=settings.unload_after_s)
+    turns = Turns()
+    loader = PairLoader(settings, turns)
+    backend = EngineThread(
+        name,
+        loader.load,
+        find=loader.find,
+        turns=turns,
+        max_queue=settings.max_queue,
+        unload_after_s=settings.unload_after_s,
+    )
     other = asyncio.run(
         serve_backend(
             backend,
@@ -81,7 +83,7 @@ def run(command_line: dict[str, Any]) -> None:
     if other is not None:
         typer.echo(f"an engine runs already: process {other.pid}, pair {other.pair or 'unknown'}", err=True)
         if other.pair != name:
-            typer.echo(f"to load {name} instead, end it first: foretype stop", err=True)
+            typer.echo(f"to have it use {name}: foretype pairs use {name}", err=True)
             raise typer.Exit(1)
     _leave(2 if backend.failure is not None else 0)
 

@@ -36,12 +36,14 @@ from completion_server.protocol import (
     Hello,
     Limits,
     Message,
+    PairInUse,
     Report,
     Result,
     Shutdown,
     State,
     Status,
     StatusReply,
+    UsePair,
     Warm,
     Warmed,
     Welcome,
@@ -61,7 +63,7 @@ MAX_UNSENT: Final = 8 << 20
 _FIRST_PAUSE: Final = 0.02
 _LONGEST_PAUSE: Final = 0.25
 
-_Reply = TypeVar("_Reply", Result, Warmed, StatusReply, Goodbye)
+_Reply = TypeVar("_Reply", Result, Warmed, StatusReply, PairInUse, Goodbye)
 
 
 @dataclass(slots=True)
@@ -223,6 +225,14 @@ class EngineClient:
         """Tell the engine's store and metrics what this front end has seen."""
         self._send(report)
 
+    async def use_pair(self, name: str) -> PairInUse:
+        """Have the engine answer with the pair called `name`. Returns once it does; requests go on meanwhile.
+
+        Raises what keeps it from being loaded, and `RequestError` while another switch is under way: the pair in use
+        goes on. Cancelling the task that awaits this does not stop the switch.
+        """
+        return await self._ask(UsePair(self._new_id(), name), PairInUse)
+
     async def shutdown(self) -> None:
         """Ask the engine's process to end. Returns when it has answered all its requests."""
         await self._ask(Shutdown(self._new_id()), Goodbye)
@@ -246,7 +256,7 @@ class EngineClient:
 
     async def _ask(
         self,
-        request: Complete | Warm | Status | Shutdown,
+        request: Complete | Warm | Status | UsePair | Shutdown,
         expected: type[_Reply],
         on_delta: Callable[[Delta], None] | None = None,
     ) -> _Reply:
@@ -303,7 +313,7 @@ class EngineClient:
                     _call(self._waiting[request].on_delta, message)
             case Error(id=0, code=code):
                 logger.warning("the engine could not read a message: %s", code)
-            case Result() | Warmed() | Cancelled() | Error() | StatusReply() | Goodbye():
+            case Result() | Warmed() | Cancelled() | Error() | StatusReply() | PairInUse() | Goodbye():
                 waiting = self._waiting.get(message.id)
                 if waiting is not None and not waiting.answer.done():
                     waiting.answer.set_result(message)

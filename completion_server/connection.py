@@ -22,6 +22,7 @@ from completion_server.protocol import (
     Goodbye,
     Hello,
     Message,
+    PairInUse,
     Result,
     State,
     StatusReply,
@@ -126,7 +127,7 @@ class Connection:
         match message:
             case Delta(id=request):
                 wanted = request in self.ledger
-            case Result() | Warmed() | Cancelled() | Error() | StatusReply() | Goodbye():
+            case Result() | Warmed() | Cancelled() | Error() | StatusReply() | PairInUse() | Goodbye():
                 wanted = self.ledger.settle(message.id)
             case Welcome() | State():
                 raise TypeError(f"{type(message).__name__} is not a reply")

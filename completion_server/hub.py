@@ -36,6 +36,7 @@ from completion_server.protocol import (
     Status,
     StatusReply,
     Usage,
+    UsePair,
     Warm,
     Welcome,
 )
@@ -159,7 +160,7 @@ class Hub:
             await connection.close(_HANG_UP_TIMEOUT)
 
     def _take(self, connection: Connection, message: Message, received: float) -> None:
-        request = message.id if isinstance(message, Complete | Warm | Status | Shutdown) else 0
+        request = message.id if isinstance(message, Complete | Warm | Status | UsePair | Shutdown) else 0
         if request and not connection.open(request):
             return
         try:
@@ -171,7 +172,7 @@ class Hub:
 
     def _dispatch(self, connection: Connection, message: Message, received: float) -> None:
         match message:
-            case Complete() | Warm() if self._stopping:
+            case Complete() | Warm() | UsePair() if self._stopping:
                 connection.reply(Cancelled(message.id, reason="shutdown", usage=Usage()))
             case Complete() | Warm():
                 loop = asyncio.get_running_loop()
@@ -182,6 +183,9 @@ class Hub:
                     _soon(loop, connection.reply, reply)
 
                 self._backend.submit(connection.number, message, received, answer)
+            case UsePair():
+                loop = asyncio.get_running_loop()
+                self._backend.use_pair(message, lambda reply: _soon(loop, connection.reply, reply))
             case Cancel(id=request):
                 self._backend.cancel(connection.number, request)
             case CloseDocument(document=document):

@@ -27,6 +27,7 @@ class Rule:
     error: str | None = None  # answer with this error code, after one delay
     scores: tuple[tuple[int, float], ...] = ()  # (end, logprob) of parts of `text`; without any it is certain
     alternatives: tuple[str, ...] = ()  # as `text`: what else is said where others are asked for
+    pair: str | None = None  # said only while this pair is in use
 
     def token_scores(self, text: str) -> tuple[TokenScore, ...]:
         """`scores`, as far as `text` stands of what is said; what they leave out is certain."""
@@ -57,6 +58,7 @@ class Script:
     rules: tuple[Rule, ...] = ()
     load_ms: float = 0.0
     load_error: str | None = None  # loading ends in phase "failed" with this detail
+    pairs: tuple[str, ...] = ()  # that can be switched to, beside the one it begins with; each loads for `load_ms`
 
 
 def read_script(text: str) -> Script:
@@ -68,7 +70,7 @@ def read_script(text: str) -> Script:
     script = _record(Script, data)
     if not isinstance(script.rules, list | tuple):
         raise SettingsError("the rules of a script are a list")
-    return replace(script, rules=tuple(_record(Rule, rule) for rule in script.rules))
+    return replace(script, rules=tuple(_record(Rule, rule) for rule in script.rules), pairs=tuple(script.pairs))
 
 
 def _record(record: type[_Record], data: Any) -> _Record:

@@ -35,12 +35,14 @@ from completion_server.protocol import (
     Result,
     State,
     Usage,
+    UsePair,
     Warm,
     Warmed,
 )
 from completion_server.script import Rule as Rule
 from completion_server.script import Script as Script
 from completion_server.script import read_script
+from completion_server.scripted_pairs import ScriptedPairs
 from completion_server.server import serve
 
 PAIR: Final = "scripted"
@@ -67,6 +69,7 @@ class ScriptedBackend:
         self._script = script if isinstance(script, Script) else Script()
         self._choose = self._first_match if isinstance(script, Script) else script
         self._state = State("starting", PAIR)
+        self._pairs = ScriptedPairs(PAIR, self._script.pairs, self._script.load_ms / 1_000, self._set_state)
         self._on_state: Callable[[State], None] = lambda _state: None
         self._changed = threading.Condition()  # guards all below
         self._queue: deque[_Job] = deque()
@@ -98,6 +101,9 @@ class ScriptedBackend:
             self._queue.append(job)
             self._changed.notify_all()
 
+    def use_pair(self, request: UsePair, reply: Reply) -> None:
+        self._pairs.use(request, reply)
+
     def cancel(self, client: int, request_id: int) -> None:
         with self._changed:
             self._stop_jobs("client", lambda job: job.client == client and job.request.id == request_id)
@@ -118,7 +124,7 @@ class ScriptedBackend:
         with self._changed:
             return Snapshot(
                 device="none",
-                target=PAIR,
+                target=self._pairs.name,
                 running=int(self._running is not None),
                 queued=len(self._queue),
                 completed=self._completed,
@@ -127,6 +133,7 @@ class ScriptedBackend:
             )
 
     def stop(self, timeout: float) -> None:
+        self._pairs.stop()
         with self._changed:
             self._stopping = True
             self._stop_jobs("shutdown", lambda _job: True)
@@ -136,10 +143,12 @@ class ScriptedBackend:
     # -- the thread ------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        self._load()
+        with self._pairs.held():
+            self._load()
         while (job := self._next()) is not None:
             try:
-                reply = self._answer(job)
+                with self._pairs.held():
+                    reply = self._answer(job)
             # A rule that makes no sense is a request that fails; the others go on.
             except Exception as error:
                 reply = Error(job.request.id, RequestError.code, f"the script failed ({type(error).__name__})")
@@ -203,7 +212,7 @@ class ScriptedBackend:
 
     def _first_match(self, request: Complete) -> Rule:
         for rule in self._script.rules:
-            if request.context.before.endswith(rule.match):
+            if request.context.before.endswith(rule.match) and rule.pair in (None, self._pairs.name):
                 return rule
         return Rule()
 
@@ -236,8 +245,11 @@ class ScriptedBackend:
         return Error(job.request.id, Overloaded.code, f"{MAX_QUEUE} requests are waiting")
 
     def _announce(self, phase: EnginePhase, detail: str = "", fraction: float | None = None) -> None:
-        self._state = State(phase, PAIR, detail, fraction)
-        self._on_state(self._state)
+        self._set_state(State(phase, self._pairs.name, detail, fraction))
+
+    def _set_state(self, state: State) -> None:
+        self._state = state
+        self._on_state(state)
 
 
 def _gives_way(job: _Job, client: int, request: Complete) -> bool:

@@ -6,6 +6,7 @@ Run once, while loading.
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
 import torch
@@ -23,21 +24,26 @@ CONTEXT = 512  # positions before the measured ones: a usual prompt's worth of a
 LONGER = 3_072  # the same for long ones; a line between them says what lies between and beyond
 REPEATS = 5
 
+Turn = Callable[[], AbstractContextManager[None]]
+"""Entered around each measured pass, so that nothing else computes meanwhile."""
 
-def measure(target: Decoder, memory: KvMemory, draft: DraftModelParts | StateDraftParts | None) -> PassCosts:
+
+def measure(
+    target: Decoder, memory: KvMemory, draft: DraftModelParts | StateDraftParts | None, turn: Turn = nullcontext
+) -> PassCosts:
     """Milliseconds of a target pass at each of `WIDTHS`, behind a usual and a long prompt, and of a draft step.
 
     Writes into slot 0, which must be free.
     On a CPU it also finds out how many threads are best at each width, and tells the decoders.
     """
     start = min(CONTEXT, memory.capacity - CHUNK)
-    found, target.threads = _decoder_ms(target, memory, start, (*WIDTHS, CHUNK))
+    found, target.threads = _decoder_ms(target, memory, start, (*WIDTHS, CHUNK), turn)
     longer: dict[int, float] = {}
     if memory.capacity >= LONGER + max(WIDTHS):
         threads = target.threads
-        longer = _rising(_decoder_ms(target, memory, LONGER, WIDTHS)[0])
+        longer = _rising(_decoder_ms(target, memory, LONGER, WIDTHS, turn)[0])
         target.threads = threads
-    return PassCosts(_rising(found), _draft_step_ms(draft), False, start, longer, LONGER if longer else 0)
+    return PassCosts(_rising(found), _draft_step_ms(draft, turn), False, start, longer, LONGER if longer else 0)
 
 
 def _rising(found: Mapping[int, float]) -> dict[int, float]:
@@ -45,18 +51,18 @@ def _rising(found: Mapping[int, float]) -> dict[int, float]:
     return {width: max(found[at] for at in WIDTHS if at <= width) for width in WIDTHS}
 
 
-def _draft_step_ms(draft: DraftModelParts | StateDraftParts | None) -> dict[str, float]:
+def _draft_step_ms(draft: DraftModelParts | StateDraftParts | None, turn: Turn) -> dict[str, float]:
     if draft is None:
         return {}
     if isinstance(draft, StateDraftParts):
-        return {"model": _step_ms(draft)}
+        return {"model": _step_ms(draft, turn)}
     start = min(CONTEXT, draft.memory.capacity - CHUNK)
-    found, draft.decoder.threads = _decoder_ms(draft.decoder, draft.memory, start, (1, CHUNK))
+    found, draft.decoder.threads = _decoder_ms(draft.decoder, draft.memory, start, (1, CHUNK), turn)
     return {"model": found[1]}
 
 
 def _decoder_ms(
-    decoder: Decoder, memory: KvMemory, start: int, widths: tuple[int, ...]
+    decoder: Decoder, memory: KvMemory, start: int, widths: tuple[int, ...], turn: Turn
 ) -> tuple[dict[int, float], ThreadChoice | None]:
     """Milliseconds by width behind `start` positions, and how to choose threads."""
     decoder.threads = None
@@ -67,20 +73,25 @@ def _decoder_ms(
     def run(width: int) -> object:
         return decoder.forward(memory, [Feed(0, start, [0] * width, width)])
 
-    return _measure(run, widths, decoder.device)
+    return _measure(run, widths, decoder.device, turn)
 
 
-def _step_ms(draft: StateDraftParts) -> float:
+def _step_ms(draft: StateDraftParts, turn: Turn) -> float:
     """Milliseconds of a step with the best number of threads."""
     state = draft.target_memory.states(0)[0]
-    found, draft.model.threads = _measure(lambda _: draft.model.step(0, state), (1,), state.device)
+    found, draft.model.threads = _measure(lambda _: draft.model.step(0, state), (1,), state.device, turn)
     return found[1]
 
 
 def _measure(
-    run: Callable[[int], object], widths: tuple[int, ...], device: torch.device
+    run: Callable[[int], object], widths: tuple[int, ...], device: torch.device, turn: Turn
 ) -> tuple[dict[int, float], ThreadChoice | None]:
     """Milliseconds by width, and how to choose threads where there is a choice."""
+
+    def timed(width: int) -> float:
+        with turn():
+            return _timed(partial(run, width), device)
+
     every = torch.get_num_threads()
     counts = (1, every) if device.type == "cpu" and every > 1 else (every,)
     measured: dict[int, dict[int, float]] = {}
@@ -88,7 +99,7 @@ def _measure(
         measured[width] = {}
         for count in counts:
             torch.set_num_threads(count)
-            measured[width][count] = statistics.median(_timed(partial(run, width), device) for _ in range(REPEATS))
+            measured[width][count] = statistics.median(timed(width) for _ in range(REPEATS))
     torch.set_num_threads(every)
     found = {width: min(by_count.values()) for width, by_count in measured.items()}
     return found, ThreadChoice(measured) if len(counts) > 1 else None

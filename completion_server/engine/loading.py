@@ -6,6 +6,7 @@ sockets; progress goes to a callback.
 
 import logging
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import torch
@@ -14,7 +15,7 @@ from tokenizers import Tokenizer
 from completion_server import pairs, pull
 from completion_server.engine import fixed_shapes
 from completion_server.engine.continuation import Reach
-from completion_server.engine.costs import measure
+from completion_server.engine.costs import Turn, measure
 from completion_server.engine.engine import Engine
 from completion_server.engine.job import Job
 from completion_server.engine.pair import DraftModelParts, LoadedPair, StateDraftParts
@@ -42,8 +43,11 @@ CHUNK = {"cpu": 128, "cuda": 512}  # tokens between two looks at the cancel flag
 REACH = {"cpu": Reach(tokens=24, lines=1, pause_s=0.25), "cuda": Reach(tokens=48, lines=2)}  # how far it looks ahead
 
 
-def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> Engine:
-    """Load what `settings` ask for. Raises SettingsError, DeviceError or a ModelError, each saying what to do."""
+def load_engine(settings: EngineSettings, progress: Progress = pull.silent, turn: Turn = nullcontext) -> Engine:
+    """Load what `settings` ask for; each pass that is measured for its cost takes a `turn`.
+
+    Raises SettingsError, DeviceError or a ModelError, each saying what to do.
+    """
     device = choose_device(settings.device)
     free = free_memory(device) if device.type == "cuda" else None
     pair = pairs.choose(pairs.load_pairs(), settings.pair, settings.target, settings.draft, free)
@@ -72,7 +76,7 @@ def load_engine(settings: EngineSettings, progress: Progress = pull.silent) -> E
     lines = formats.table(target.decoder.model.config, device, arithmetic.name)
     for line in lines.values():
         log.info("%s", line)
-    loaded = assemble(pair, target, draft, settings, progress)
+    loaded = assemble(pair, target, draft, settings, progress, turn)
     if arithmetic.name in lines:
         notes = (*notes, lines[arithmetic.name])
     loaded = replace(loaded, notes=(*loaded.notes, *notes))
@@ -89,6 +93,7 @@ def assemble(
     draft: LoadedModel | StateDraftModel | None,
     settings: EngineSettings,
     progress: Progress = pull.silent,
+    turn: Turn = nullcontext,
 ) -> LoadedPair:
     """Put loaded models together: memory within the budget, tokenizer, layout, measured costs."""
     text = TextTokenizer(
@@ -116,7 +121,7 @@ def assemble(
         draft_parts = DraftModelParts(str(pair.draft), draft.decoder, draft_memory, vocab, draft.output_ids)
     layout = Layout(family if pair.seeded else family.unseeded(), text)
     progress("measuring passes", 0.85)
-    costs = measure(target.decoder, memory, draft_parts)
+    costs = measure(target.decoder, memory, draft_parts, turn)
     return LoadedPair(
         name=pair.name,
         target_name=str(pair.target),

@@ -2,53 +2,66 @@
 
 Nothing heavy is imported here: torch, transformers and the models come in on the engine's thread, so that the socket
 answers ("loading") within a fraction of a second. The event loop only ever registers a job, sets a flag or wakes the
-thread. Knows nothing of sockets, and of models only how to load and drop them.
+thread. Which models are loaded is `resident`'s business, how another pair gets here `switch`'s. Knows nothing of
+sockets.
 """
 
-from __future__ import annotations
-
-import gc
 import logging
 import queue
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from completion_server.backend import Reply, Snapshot
+from completion_server.engine.candidate import Candidate, Find, Load
 from completion_server.engine.job import Job, JobRegistry
 from completion_server.engine.openmp import settle_threads
-from completion_server.errors import ForetypeError, Overloaded, type_and_place
-from completion_server.protocol import Cancelled, Complete, Error, State, Usage, Warm
+from completion_server.engine.resident import Resident
+from completion_server.engine.switch import Switch
+from completion_server.engine.turns import Turns
+from completion_server.errors import ForetypeError, Overloaded, SettingsError, type_and_place
+from completion_server.protocol import Cancelled, Complete, Error, State, Usage, UsePair, Warm
 
 if TYPE_CHECKING:
     from completion_server.engine.engine import Engine
 
 log = logging.getLogger(__name__)
 
-Load = Callable[[Callable[[str, float], None]], "Engine"]
-"""Loads models and returns an engine that is ready; takes a callback for (what is being done, share done 0..1)."""
-
-RETRY_LOAD_S = 10.0
 LONGEST_SLEEP_S = 3600.0
+
+
+def no_other(name: str) -> Candidate:
+    """A `Find` for an engine that has only the pair it was started with."""
+    raise SettingsError(f"this engine cannot switch to {name!r}")
 
 
 class EngineThread:
     """Loads an engine on its thread, feeds it jobs, unloads it when idle. Implements `backend.Backend`."""
 
-    def __init__(self, pair: str, load: Load, *, max_queue: int = 64, unload_after_s: float = 600.0) -> None:
-        """`pair` is the name to show; `unload_after_s` = 0 keeps the models for ever."""
-        self._pair = pair
-        self._load = load
+    def __init__(
+        self,
+        pair: str,
+        load: Load,
+        *,
+        find: Find = no_other,
+        turns: Turns | None = None,
+        max_queue: int = 64,
+        unload_after_s: float = 600.0,
+    ) -> None:
+        """`pair` is the name to show, `find` knows the others; `turns` are shared with what loads them.
+
+        `unload_after_s` = 0 keeps the models for ever.
+        """
         self._unload_after_s = unload_after_s
         self._jobs = JobRegistry(max_queue)
         self._inbox: queue.SimpleQueue[Job | Callable[[], None]] = queue.SimpleQueue()
         self._state = State("starting", pair)
         self._on_state: Callable[[State], None] = lambda _: None
-        self._engine: Engine | None = None
-        self._before = Snapshot()  # totals of engines that were dropped
-        self._failed_at: float | None = None
-        self._failure: ForetypeError | None = None
+        self._models = Resident(pair, load, self._set_state)
+        self._switch = Switch(find, self._inbox.put, self._show_progress)
+        self._turns = turns or Turns()
         self._last_active = time.monotonic()
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="foretype-engine", daemon=True)
@@ -62,7 +75,7 @@ class EngineThread:
     @property
     def failure(self) -> ForetypeError | None:
         """Why the models could not be loaded at the last try; None if they could."""
-        return self._failure
+        return self._models.failure
 
     def start(self, on_state: Callable[[State], None]) -> None:
         self._on_state = on_state
@@ -78,6 +91,12 @@ class EngineThread:
             reply(Error(request.id, error.code, str(error)))
         self._answer_cancelled_while_loading()  # a newer key may have superseded an older one
 
+    def use_pair(self, request: UsePair, reply: Reply) -> None:
+        if self._stopping:
+            reply(Cancelled(request.id, "shutdown", Usage()))
+            return
+        self._switch.ask(request, reply, in_use=self._models.pair if self.failure is None else None)
+
     def cancel(self, client: int, request_id: int) -> None:
         self._jobs.cancel(client, request_id)
         self._answer_cancelled_while_loading()
@@ -90,14 +109,14 @@ class EngineThread:
         self._inbox.put(lambda: self._engine.disconnect(client) if self._engine else None)
 
     def idle_seconds(self) -> float:
-        return 0.0 if len(self._jobs) else time.monotonic() - self._last_active
+        return 0.0 if len(self._jobs) or self._switch.under_way else time.monotonic() - self._last_active
 
     def snapshot(self) -> Snapshot:
-        engine = self._engine
-        return self._before if engine is None else engine.snapshot().after(self._before)
+        return self._models.snapshot()
 
     def stop(self, timeout: float) -> None:
         self._stopping = True
+        self._switch.give_up()
         self._jobs.cancel_all()
         self._answer_cancelled_while_loading()
         self._inbox.put(lambda: None)
@@ -113,34 +132,65 @@ class EngineThread:
 
     # -- on the engine's thread ----------------------------------------------------------------------------------
 
+    @property
+    def _engine(self) -> "Engine | None":
+        return self._models.engine
+
+    @property
+    def _busy(self) -> bool:
+        return self._engine is not None and self._engine.busy
+
     def _run(self) -> None:
         settle_threads()
-        self._ensure_loaded()
+        self._models.ensure()
+        self._last_active = time.monotonic()
         while not self._stopping:
             try:
                 self._turn()
             except Exception as error:  # a fault of the engine itself: without this thread no request would be answered
                 self._give_up(error)
         self._answer_all_that_is_open()
-        self._set_state(State("stopping", self._pair))
+        self._set_state(State("stopping", self._models.pair))
 
     def _turn(self) -> None:
+        if self._switch.due(busy=self._busy):
+            self._change_pair()
         self._take_in()
-        if self._engine is not None and self._engine.step():
+        if self._step():
             self._last_active = time.monotonic()
+
+    def _step(self) -> bool:
+        with self._turns.first():
+            return self._engine is not None and self._engine.step()
+
+    def _change_pair(self) -> None:
+        """What runs ends on the old pair; what comes meanwhile waits in the inbox."""
+        began = time.perf_counter()
+        while self._busy:
+            self._step()
+        prepared, self._switch.prepared = self._switch.prepared, None
+        if prepared is None or self._stopping:
+            return
+        try:
+            self._models.exchange(prepared.candidate, prepared.engine)
+        except ForetypeError as error:
+            self._switch.failed(error)
+        else:
+            self._switch.done(self._models.pair, 1e3 * (time.perf_counter() - began))
+        self._last_active = time.monotonic()
 
     def _give_up(self, error: Exception) -> None:
         """Answer all that is open with an error and drop the engine; the next request loads it anew."""
         log.error("the engine failed: %s", type_and_place(error))
-        self._drop_engine()
+        self._models.drop()
         failure = ForetypeError(f"the engine failed ({type_and_place(error)})")
         for job in self._jobs.open_jobs():
             job.finish(Error(job.request.id, failure.code, str(failure)))
-        self._set_state(State("unloaded", self._pair, str(failure)))
+        self._set_state(State("unloaded", self._models.pair, str(failure)))
 
     def _take_in(self) -> None:
         """Hand waiting jobs to the engine; sleep only when there is nothing to compute."""
-        busy = self._engine is not None and self._engine.busy
+        busy = self._busy
         try:
             item = self._inbox.get_nowait() if busy else self._inbox.get(timeout=self._patience())
         except queue.Empty:
@@ -163,9 +213,10 @@ class EngineThread:
         if item.cancelled is not None:
             item.finish(Cancelled(item.request.id, item.cancelled, Usage()))
             return
-        engine = self._ensure_loaded()
+        engine = self._models.ensure()
+        self._last_active = time.monotonic()
         if engine is None:
-            failure = self._failure or ForetypeError("the models are not loaded")
+            failure = self.failure or ForetypeError("the models are not loaded")
             item.finish(Error(item.request.id, failure.code, str(failure)))
         else:
             engine.add(item)
@@ -183,44 +234,7 @@ class EngineThread:
 
     def _idle(self) -> None:
         if self._engine is not None and time.monotonic() - self._last_active >= self._unload_after_s > 0:
-            self._drop_engine()
-            _give_back_memory()
-            self._set_state(State("unloaded", self._pair, "unloaded while idle; the next request loads it again"))
-
-    def _drop_engine(self) -> None:
-        """The models go; what was counted stays."""
-        if self._engine is not None:
-            self._before = self._engine.snapshot().after(self._before).totals()
-            self._engine = None
-
-    def _ensure_loaded(self) -> Engine | None:
-        if self._engine is not None:
-            return self._engine
-        if self._failed_at is not None and time.monotonic() - self._failed_at < RETRY_LOAD_S:
-            return None
-        try:
-            self._set_state(State("loading", self._pair, "starting", 0.0))
-            self._engine = self._load(lambda detail, done: self._set_state(State("loading", self._pair, detail, done)))
-        except Exception as error:  # whatever a model folder can throw must not end the process
-            self._fail(error)
-            return None
-        self._failed_at = self._failure = None
-        self._pair = self._engine.pair.name
-        self._last_active = time.monotonic()
-        self._set_state(State("ready", self._pair, self._engine.description))
-        return self._engine
-
-    def _fail(self, error: Exception) -> None:
-        if isinstance(error, ForetypeError):
-            log.error("loading %s failed: %s", self._pair, error)
-            self._failure = error
-        else:
-            log.error("loading %s failed: %s", self._pair, type(error).__name__, exc_info=error)
-            self._failure = ForetypeError(
-                f"loading failed with {type(error).__name__}; the engine's log has the details"
-            )
-        self._failed_at = time.monotonic()
-        self._set_state(State("failed", self._pair, str(self._failure)))
+            self._models.unload("unloaded while idle; the next request loads it again")
 
     def _answer_all_that_is_open(self) -> None:
         if self._engine is not None and self._engine.busy:
@@ -233,15 +247,11 @@ class EngineThread:
             if isinstance(item, Job):
                 item.finish(Cancelled(item.request.id, item.cancelled or "shutdown", Usage()))
 
+    def _show_progress(self, detail: str, fraction: float | None) -> None:
+        """Of a switch. The phase stays what it is, so that front ends go on asking."""
+        if self._state.phase in ("ready", "unloaded"):
+            self._set_state(replace(self._state, detail=detail, fraction=fraction))
+
     def _set_state(self, state: State) -> None:
         self._state = state
         self._on_state(state)
-
-
-def _give_back_memory() -> None:
-    """Collect the models at once, not at some later time, and let a GPU have its memory back."""
-    import torch
-
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

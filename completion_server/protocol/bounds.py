@@ -27,6 +27,7 @@ from completion_server.protocol.messages import (
     Goodbye,
     Hello,
     Limits,
+    PairInUse,
     Result,
     Shutdown,
     Snippet,
@@ -34,6 +35,7 @@ from completion_server.protocol.messages import (
     Status,
     StatusReply,
     TokenScore,
+    UsePair,
     Warm,
     Warmed,
 )
@@ -71,7 +73,8 @@ ENTRIES: Final = Bound(0, 64)
 """A tuple or dict that the table does not name."""
 
 _WITH_ID: Final = (
-    Complete, Warm, Cancel, Status, Shutdown, Delta, Result, Warmed, Cancelled, StatusReply, Goodbye,
+    Complete, Warm, Cancel, Status, UsePair, Shutdown,
+    Delta, Result, Warmed, Cancelled, StatusReply, PairInUse, Goodbye,
 )  # fmt: skip
 
 _TABLE: Final[dict[tuple[type[Any], str], Bound]] = {

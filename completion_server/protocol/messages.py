@@ -7,11 +7,14 @@ one of them with exactly one last reply:
     Complete  →  Delta* then one of Result | Cancelled | Error
     Warm      →  Warmed | Cancelled | Error
     Status    →  StatusReply | Error
+    UsePair   →  PairInUse | Cancelled | Error
     Shutdown  →  Goodbye | Error
 
 `Cancel`, `CloseDocument` and `Report` ask for nothing back (the cancelled request itself is answered). `State` comes
 unasked, to every client, whenever the engine starts loading, is ready, fails or unloads. A `Warm` or `Complete` on an
-unloaded engine loads it again. An `Error` has id 0 where the frame had no id that could be read, or one that is in use.
+unloaded engine loads it again. While another pair is loaded beside the one in use the phase stays "ready", with the
+progress in `detail` and `fraction`: requests are answered all the time. An `Error` has id 0 where the frame had no id
+that could be read, or one that is in use.
 
 Lengths of text are code points, times are milliseconds. Knows nothing of bytes, sockets, models or LSP.
 """
@@ -144,6 +147,17 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
+class UsePair:
+    """Load the pair called `name` and answer with it from then on. Answered once that is so; it cannot be cancelled.
+
+    Until then the pair in use answers all requests, or they wait where there is no room for both pairs.
+    """
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Shutdown:
     """Ask the engine process to end; running requests are cancelled and answered first."""
 
@@ -155,7 +169,10 @@ class Shutdown:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the engine is doing; `fraction` in 0..1 while loading, `detail` is one line for a person."""
+    """What the engine is doing; `fraction` in 0..1 while loading, `detail` is one line for a person.
+
+    Phase "ready" with a `fraction`: another pair is being loaded beside `pair`.
+    """
 
     phase: EnginePhase
     pair: str
@@ -275,10 +292,19 @@ class StatusReply:
 
 
 @dataclass(frozen=True, slots=True)
+class PairInUse:
+    """`pair` answers from now on. For `pause_ms` no request could be answered; 0 where it was in use before."""
+
+    id: int
+    pair: str
+    pause_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class Goodbye:
     id: int
 
 
-ClientMessage = Hello | Complete | Warm | Cancel | CloseDocument | Report | Status | Shutdown
-EngineMessage = Welcome | State | Delta | Result | Warmed | Cancelled | Error | StatusReply | Goodbye
+ClientMessage = Hello | Complete | Warm | Cancel | CloseDocument | Report | Status | UsePair | Shutdown
+EngineMessage = Welcome | State | Delta | Result | Warmed | Cancelled | Error | StatusReply | PairInUse | Goodbye
 Message = ClientMessage | EngineMessage

@@ -123,7 +123,7 @@ def test_a_failed_load_is_said_once_per_request_and_tried_again_later(
     assert isinstance(error, Error)
     assert (error.code, error.message) == ("model-not-found", "there is no model; run foretype pull tiny")
     assert len(attempts) == 1
-    monkeypatch.setattr("completion_server.engine.thread.RETRY_LOAD_S", 0.0)
+    monkeypatch.setattr("completion_server.engine.resident.RETRY_LOAD_S", 0.0)
     assert isinstance(running.submit().last(), Result)
 
 
