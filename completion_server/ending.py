@@ -7,7 +7,9 @@ against the text after the cursor is the front end's.
 The rules, in the order in which they apply:
 
 - Text behind the cursor on its line, other than closers: the rest of that line, nothing more.
-- A closer that stands right behind the cursor already ends the suggestion before it is written again.
+- A closer that stands right behind the cursor already ends the suggestion before it is written again. Where nothing
+  but brackets and quotes stands there the line goes on to its end, behind all of them, with the block that it may
+  open: what of that is worth having, the front end decides.
 - A line indented less than the first one, or one that begins with a closer of a bracket that the suggestion did not
   open, leaves the block. So does, after a blank line, a line indented no more than the first one. The closer of a
   bracket opened on the cursor's own line is still written if no such closer follows below.
@@ -21,15 +23,13 @@ The rules, in the order in which they apply:
 from completion_server.brackets import CLOSERS, BracketScanner
 from completion_server.protocol import MAX_NEW_TOKENS, Complete, FinishReason
 from completion_server.repetition import loop_end, same_but_for_numbers, stutter
+from completion_server.statements import indent_of, is_finished, tab_width
 
-_TAB = 4
-_OLD_TAB = 8
 _REACH = 2_000  # code points of the cursor's line that are looked at
 _MAX_BLANK_LINES = 3
 _EQUAL_LINES = 3
 _COUNTING_LINES = 4
-_EMPTY_COMMENTS = frozenset({"#", "//", "///", "//!", "*", "--", ";"})
-_UNFINISHED = (":", "{", "(", "[", "\\", "=", "+", "&&", "||", "=>", "->")
+_QUOTES = frozenset("\"'`")
 
 
 class Ending:
@@ -52,8 +52,8 @@ class Ending:
         self._line = line  # the line being written, from its first column on
         self._lines = 1
         self._blank_lines = 0  # since the last line with text
-        self._tab = _tab_width(before)
-        self._floor = _indent(line, self._tab)
+        self._tab = tab_width(self._before)
+        self._floor = indent_of(line, self._tab)
         self._base = self._floor if line.strip() else None  # indentation of the first line with text
         self._last_line: str | None = None  # with text, ended
         self._repeats = 1  # lines in a row that equal the last one, itself included
@@ -73,6 +73,10 @@ class Ending:
         self._open_here = _without(self._scanner.open, self._rest_closers)  # closers that the cursor's line still needs
         self._scanner.open = []  # from here on: brackets that the suggestion opened
         self._ends_with_line = False
+        self._may_go_beyond = bool(self._rest) and CLOSERS.union(_QUOTES, " \t").issuperset(self._rest)
+        self._one_line = self._in_quote_of_cursor
+        self._beyond = False  # a closer of the rest of the line has been written
+        self._block_beyond = False  # behind the closers a block began that ends by its indentation
 
     @property
     def text(self) -> str:
@@ -110,11 +114,12 @@ class Ending:
         """A character that is no white space."""
         if not self._line.strip() and self._leaves_block(char):
             self._stop("end-of-block")
-        elif self._is_outer_closer(char) and not self._may_close(char):
+        elif self._is_outer_closer(char) and not self._may_close(char) and not self._goes_beyond(char):
             self._stop("end-of-line" if self._lines == 1 else "end-of-block")
-        elif self._in_quote_of_cursor and self._rest.startswith(char) and self._scanner.closes_quote(char):
+        elif self._closes_rest_quote(char) and not self._may_go_beyond:
             self._stop("end-of-line")
         else:
+            self._beyond = self._beyond or self._closes_rest_quote(char)
             self._take(char)
             if self._last_line is None or not self._last_line.startswith(self._line):
                 self._release()
@@ -130,7 +135,7 @@ class Ending:
 
     def _leaves_block(self, char: str) -> bool:
         """Decide, at the first text of a line, whether the line belongs to the block that the suggestion is in."""
-        indent = _indent(self._line, self._tab)
+        indent = indent_of(self._line, self._tab)
         if self._base is None:
             if self._lines > 1 and indent < self._floor:
                 return True
@@ -144,9 +149,11 @@ class Ending:
 
     def _may_close(self, closer: str) -> bool:
         """Whether a closer of a bracket that the suggestion did not open belongs to it."""
+        if self._beyond:
+            return False
         leads = not self._line.strip()
         if self._open_here and self._open_here[-1] == closer:
-            if leads and (self._below.startswith(closer) or _indent(self._line, self._tab) != self._base):
+            if leads and (self._below.startswith(closer) or indent_of(self._line, self._tab) != self._base):
                 return False
             self._open_here.pop()
             self._ends_with_line = leads and not self._open_here
@@ -159,6 +166,26 @@ class Ending:
             return False
         self._ends_with_line = self._ends_with_line or leads
         return True
+
+    def _closes_rest_quote(self, char: str) -> bool:
+        return self._in_quote_of_cursor and self._rest.startswith(char) and self._scanner.closes_quote(char)
+
+    def _goes_beyond(self, closer: str) -> bool:
+        """Whether an outer closer is the next of those behind the cursor, which are then written up to the last."""
+        if not self._may_go_beyond or self._rest_closers[:1] != [closer]:
+            return False
+        del self._rest_closers[0]
+        self._beyond = True
+        return True
+
+    def _ends_with_rest(self) -> bool:
+        """Whether the line that ends is the last one because of what stands behind the cursor."""
+        if not self._beyond:
+            return bool(self._rest) and not self._rest_closers
+        if self._rest_closers or self._one_line:
+            return True
+        self._block_beyond = self._block_beyond or self._line.rstrip().endswith(":")
+        return not self._scanner.open and not self._block_beyond
 
     def _end_line(self) -> None:
         if not self._line.strip():
@@ -181,7 +208,7 @@ class Ending:
             self._cut(self._counting[-2])
         elif self._repeats >= _EQUAL_LINES:
             self._stop("loop")
-        elif self._max_lines == 1 or (self._rest and not self._rest_closers):
+        elif self._max_lines == 1 or self._ends_with_rest():
             self._stop("end-of-line")
         elif self._blank_lines > _MAX_BLANK_LINES or (self._ends_with_line and not self._scanner.open):
             self._stop("end-of-block")
@@ -219,11 +246,8 @@ class Ending:
 
     def _ends_statement(self) -> bool:
         """Whether the line that has just ended leaves nothing open but blocks that have begun."""
-        line = self._line.strip()
-        leads = line.startswith("@") and not line.endswith(";")  # a decorator
         open_call = any(closer != "}" for closer in self._scanner.open)
-        bare = line in _EMPTY_COMMENTS or line.endswith(_UNFINISHED)
-        return not (leads or open_call or self._scanner.triple or bare)
+        return is_finished(self._line) and not (open_call or self._scanner.triple)
 
     def _keep_whole(self) -> None:
         """Half a statement at the end is worth nothing beside whole ones, nor is half a line beside whole lines."""
@@ -284,15 +308,3 @@ def _without(closers: list[str], taken: list[str]) -> list[str]:
                 del left[index]
                 break
     return left
-
-
-def _indent(line: str, tab: int) -> int:
-    """Columns of white space at the beginning."""
-    return len(line[: len(line) - len(line.lstrip())].expandtabs(tab))
-
-
-def _tab_width(before: str) -> int:
-    """Columns of a tab: as of old in a text that indents some lines with spaces and others with tabs."""
-    lines = before[-_REACH:].split("\n")[1:-1]
-    mixed = any(line.startswith("\t") for line in lines) and any(line.startswith("  ") for line in lines)
-    return _OLD_TAB if mixed else _TAB

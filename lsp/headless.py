@@ -35,6 +35,7 @@ SERVER = (sys.executable, "-m", "lsp")
 class Suggestion:
     """What one request brought. `text` is to be inserted at the cursor; empty: nothing is shown.
 
+    It takes the place of the first `replaced` code points behind the cursor, which is none nearly always.
     `key_ms` runs from the last edit that was sent (from the request, if none was sent since the one before) to the
     reply. `trace` are the fields of `foretype/trace`: outcome, token counts, times.
     """
@@ -42,6 +43,7 @@ class Suggestion:
     text: str
     key_ms: float
     trace: Mapping[str, Any]
+    replaced: int = 0
 
 
 class HeadlessEditor:
@@ -161,7 +163,7 @@ class HeadlessEditor:
     def _close(self, uri: str) -> None:
         self._client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
-    async def _ask(self, uri: str, cursor: Position, invoked: bool) -> tuple[str, Mapping[str, Any]]:
+    async def _ask(self, uri: str, cursor: Position, invoked: bool) -> tuple[str, int, Mapping[str, Any]]:
         kind = types.InlineCompletionTriggerKind
         params = types.InlineCompletionParams(
             types.InlineCompletionContext(kind.Invoked if invoked else kind.Automatic),
@@ -170,7 +172,8 @@ class HeadlessEditor:
         )
         request, reply = await self._client.request(types.TEXT_DOCUMENT_INLINE_COMPLETION, params)
         items = reply.items if isinstance(reply, types.InlineCompletionList) else reply or []
-        return (_insertion(items[0]) if items else ""), self._traces.pop(request, {})
+        text, replaced = _edit(items[0]) if items else ("", 0)
+        return text, replaced, self._traces.pop(request, {})
 
 
 class Buffer:
@@ -202,8 +205,12 @@ class Buffer:
     async def suggest(self, *, invoked: bool = False) -> Suggestion:
         """Ask for a suggestion at the cursor, as on a key or (`invoked`) by hand."""
         began, self._edited = self._edited or time.perf_counter(), None
-        text, trace = await self._editor._ask(self.uri, self.cursor, invoked)
-        return Suggestion(text, 1_000 * (time.perf_counter() - began), trace)
+        text, replaced, trace = await self._editor._ask(self.uri, self.cursor, invoked)
+        key_ms = 1_000 * (time.perf_counter() - began)
+        rest = self._text.slice(self.cursor, self._text.forward(self.cursor, replaced))
+        if rest and text.endswith(rest):
+            text, replaced = text.removesuffix(rest), 0  # put in at the cursor it gives the same
+        return Suggestion(text, key_ms, trace, replaced)
 
     def close(self) -> None:
         self._editor._close(self.uri)
@@ -237,11 +244,10 @@ async def suggest_once(
         return suggestion.text, suggestion.trace
 
 
-def _insertion(item: types.InlineCompletionItem) -> str:
-    """What an item puts in at the cursor. If it replaces the rest of the line it ends with that rest."""
+def _edit(item: types.InlineCompletionItem) -> tuple[str, int]:
+    """What an item puts in at the cursor, and in place of how many code points behind it."""
     replaced = item.range.end.character - item.range.start.character if item.range else 0
-    text = str(item.insert_text)
-    return text[: len(text) - replaced]
+    return str(item.insert_text), replaced
 
 
 def _plain(value: Any) -> Any:

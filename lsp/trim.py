@@ -8,6 +8,7 @@ line ends are `\\n` throughout; knows nothing of positions, versions or LSP.
 import re
 from dataclasses import dataclass
 
+from lsp.beyond import beyond
 from lsp.brackets import (
     CLOSERS,
     ONE_LINE_QUOTES,
@@ -59,8 +60,8 @@ class Trimmed:
     """`text` goes in at the cursor, in the place of the first `replace` code points behind it on its line.
 
     `replace` is 0 but where the rest of the line moves to the end of a suggestion of several lines, which then ends
-    with it: an editor draws ghost lines below the cursor's line and would leave the rest in front of them. Empty
-    `text`: nothing may be shown.
+    with it: an editor draws ghost lines below the cursor's line and would leave the rest in front of them. And where
+    the suggestion goes on behind closers: it then has them in it, in order. Empty `text`: nothing may be shown.
     """
 
     text: str
@@ -72,12 +73,23 @@ def trim(text: str, around: Surroundings) -> Trimmed:
 
     Idempotent: a cut can bare another repetition, so passes go on until one changes nothing.
     """
+    rest = around.rest
+    said = text
     while (shorter := _pass(text, around)) != text:
         text = shorter
-    rest = around.rest
+    if more := _beyond(said, text, around):
+        return Trimmed(more, len(rest.rstrip()))
     if "\n" in text and _is_closers(rest, around) and not _opens_a_line_above(around):
         return Trimmed(text + rest, len(rest))
     return Trimmed(text)
+
+
+def _beyond(said: str, text: str, around: Surroundings) -> str:
+    """What of `said` goes on behind the rest of the line, without the lines that stand below already."""
+    if is_noise(said, around.before, around.above) or around.language in _MARKUP:
+        return ""
+    more = beyond(said, text, around.rest)
+    return without_lines_below(more, around.before, around.rest, around.below).rstrip() if more else ""
 
 
 def on_this_line(text: str, around: Surroundings) -> str:

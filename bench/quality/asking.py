@@ -21,10 +21,14 @@ _FAILED = frozenset(["error", "unavailable", "loading", "cancelled", "superseded
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What an editor would show at the cursor; an empty `text` is nothing. `confidence` is the server's own."""
+    """What an editor would show at the cursor; an empty `text` is nothing. `confidence` is the server's own.
+
+    `text` takes the place of the first `replaced` code points behind the cursor.
+    """
 
     text: str
     confidence: float = 0.0
+    replaced: int = 0
 
 
 class EditedFile:
@@ -45,7 +49,7 @@ class EditedFile:
         suggestion = await self._buffer.suggest()
         if suggestion.trace["outcome"] in _FAILED:
             raise ForetypeError(f"a request ended as {suggestion.trace['outcome']}")
-        return Answered(suggestion.text, suggestion.trace["confidence"] or 0.0)
+        return Answered(suggestion.text, suggestion.trace["confidence"] or 0.0, suggestion.replaced)
 
     def close(self) -> None:
         self._buffer.close()

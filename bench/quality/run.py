@@ -105,7 +105,8 @@ class Run:
             file = EditedFile(editor, cursors[0])
             for cursor in cursors:
                 answered = await file.ask(cursor)
-                yield cursor, Suggested(answered.text, answered.confidence, score(cursor, answered.text))
+                found = score(cursor, answered.text, answered.replaced)
+                yield cursor, Suggested(answered.text, answered.confidence, found)
                 self._progress.advance(task)
             file.close()
 

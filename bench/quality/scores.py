@@ -40,17 +40,20 @@ class Score:
 NOTHING = Score(shown=False)
 
 
-def score(cursor: Cursor, text: str) -> Score:
-    """`text` comes in at the cursor. An empty one shows nothing."""
+def score(cursor: Cursor, text: str, replaced: int = 0) -> Score:
+    """`text` comes in at the cursor, in place of the first `replaced` code points behind it, which the author then
+    wrote too. An empty one shows nothing.
+    """
     if not text.strip():
         return NOTHING
+    wrote, after = cursor.wrote + cursor.after[:replaced], cursor.after[replaced:]
     return Score(
         shown=True,
-        exact=_first(text + cursor.after) == _first(cursor.wrote + cursor.after),
-        prefix_chars=common_prefix(text, cursor.wrote),
-        similarity=Levenshtein.normalized_similarity(_first(text), _first(cursor.wrote)),
-        syntax_ok=parses(cursor.before + text + cursor.after, cursor.language),
-        repeats=_repeats(cursor, text, cursor.after) and not _repeats(cursor, cursor.wrote, cursor.after),
+        exact=_first(text + after) == _first(wrote + after),
+        prefix_chars=common_prefix(text, wrote),
+        similarity=Levenshtein.normalized_similarity(_first(text), _first(wrote)),
+        syntax_ok=parses(cursor.before + text + after, cursor.language),
+        repeats=_repeats(cursor, text, after) and not _repeats(cursor, cursor.wrote, cursor.after),
     )
 
 

@@ -21,6 +21,13 @@ def test_what_the_author_wrote_is_worth_everything() -> None:
     assert (found.syntax_ok, found.repeats) == (True, False)
 
 
+def test_what_takes_the_place_of_the_closer_is_measured_against_the_line_with_it() -> None:
+    found = score(CALL, "a, 1)", replaced=1)
+    assert (found.exact, found.prefix_chars, found.similarity, found.syntax_ok) == (True, 5, 1.0, True)
+    found = score(CALL, "a, 1) + 2", replaced=1)
+    assert (found.exact, found.prefix_chars, found.syntax_ok, found.repeats) == (False, 5, True, False)
+
+
 @pytest.mark.parametrize("text", ["", "  ", "\n"])
 def test_nothing_shown_is_worth_nothing(text: str) -> None:
     assert score(CALL, text) == NOTHING

@@ -123,7 +123,7 @@ def test_suggestion_ends_where_the_engine_would_end_it() -> None:
     desk.backend.submit(1, one_line, time.perf_counter(), desk.replies.put)
     reply = desk.reply()
     assert isinstance(reply, Result)
-    assert (reply.text, reply.finish) == ("1", "end-of-line")
+    assert (reply.text, reply.finish) == ("1)", "end-of-line")
 
 
 def test_running_request_is_cancelled_at_once() -> None:
