@@ -53,11 +53,19 @@ def register(server: "Server") -> None:
     @server.command("foretype.usePair")
     async def use_pair(*names: Any) -> dict[str, Any]:
         name = names[0] if names else None
-        refusal = _refusal(name, may_start=server.settings.engine.start)
+        engine = server.link.connected
+        refusal = _refusal(name, may_start=engine is not None or server.settings.engine.start)
         if refusal is not None:
             return {"ok": False, "message": refusal}
+        if engine is None:
+            server.pair = str(name)
+            return await restart()
+        try:
+            await engine.use_pair(str(name))  # which answers with the old pair until the new one is there
+        except ForetypeError as error:
+            return {"ok": False, "message": str(error)}
         server.pair = str(name)
-        return await restart()
+        return _done()
 
     @server.command("foretype.pairs")
     def pairs(*_: Any) -> list[dict[str, Any]]:

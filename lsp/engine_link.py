@@ -10,7 +10,18 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from completion_server.errors import EngineUnavailable, ForetypeError, RequestCancelled, RequestError
-from completion_server.protocol import Context, Decoding, Delta, Limits, Report, Result, State, StatusReply, Warmed
+from completion_server.protocol import (
+    Context,
+    Decoding,
+    Delta,
+    Limits,
+    PairInUse,
+    Report,
+    Result,
+    State,
+    StatusReply,
+    Warmed,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +58,7 @@ class Engine(Protocol):
     async def status(self) -> StatusReply: ...
     async def close_document(self, document: str) -> None: ...
     async def report(self, report: Report) -> None: ...
+    async def use_pair(self, name: str) -> PairInUse: ...
     async def shutdown(self) -> None: ...
     async def aclose(self) -> None: ...
     async def wait_closed(self) -> None: ...

@@ -13,6 +13,7 @@ from completion_server.protocol import (
     Decoding,
     Delta,
     Limits,
+    PairInUse,
     Report,
     Result,
     State,
@@ -47,6 +48,7 @@ class FakeEngine:
         self.closed_documents: list[str] = []
         self.reports: list[Report] = []
         self.cancelled = 0
+        self.pair_refusal: ForetypeError | None = None
         self._on_state: list[OnState] = []
         self._gate = asyncio.Event()
         self._gate.set()
@@ -131,6 +133,13 @@ class FakeEngine:
 
     async def report(self, report: Report) -> None:
         self.reports.append(report)
+
+    async def use_pair(self, name: str) -> PairInUse:
+        """Refused with `pair_refusal` where that is set."""
+        if self.pair_refusal is not None:
+            raise self.pair_refusal
+        self.become(State("ready", name))
+        return PairInUse(1, name, 0.0)
 
     async def status(self) -> StatusReply:
         if self.closed:

@@ -25,7 +25,7 @@ class LoadingProgress:
         window = self._server.client_capabilities.window
         if window is None or not window.work_done_progress:
             return
-        self._state = state if state.phase in ("starting", "loading") else None
+        self._state = state if state.phase in ("starting", "loading") or state.fraction is not None else None
         if self._state is None:
             self.stop()
         elif self._token is not None:

@@ -27,9 +27,10 @@ class EditorReporter:
         self._sent = 0.0
 
     def state(self, state: State) -> None:
+        before = self._state or {}
         self._tell(state.phase, state.pair, state.detail, state.fraction)
         self._progress.show(state)
-        if state.phase == "ready":
+        if state.phase == "ready" and (before.get("phase"), before.get("pair")) != ("ready", state.pair):
             self._server.engine_ready()
 
     def lost(self, message: str) -> None:

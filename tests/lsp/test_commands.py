@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from completion_server.errors import SettingsError
+from completion_server.errors import ModelNotFound, SettingsError
 from completion_server.protocol import State
 from lsp import commands
 from lsp.fake_engine import FakeEngine
@@ -76,11 +76,43 @@ async def test_start_and_stop_twice_do_no_harm(editor: Any, supply: Supply) -> N
     assert len(supply.engines) == 2
 
 
-async def test_another_pair_is_another_engine(editor: Any, supply: Supply) -> None:
+async def test_another_pair_is_used_by_the_engine_that_runs(editor: Any, supply: Supply) -> None:
     assert await run(editor, "foretype.usePair", "qwen-7b-0.5b") == {"ok": True, "message": ""}
+    assert supply.engines[-1].state.pair == "qwen-7b-0.5b"
+    assert len(supply.engines) == 1
+    assert editor.server.pair == "qwen-7b-0.5b"  # an engine that is started later loads it too
+
+
+async def test_a_pair_that_the_engine_cannot_use_leaves_the_old_one(editor: Any, supply: Supply) -> None:
+    supply.engines[0].pair_refusal = ModelNotFound("run foretype pull qwen-7b-0.5b")
+    answer = await run(editor, "foretype.usePair", "qwen-7b-0.5b")
+    assert answer == {"ok": False, "message": "run foretype pull qwen-7b-0.5b"}
+    assert (supply.engines[0].state.pair, editor.server.pair) == ("fake", None)
+
+
+async def test_without_an_engine_one_is_started_with_the_pair(editor: Any, supply: Supply) -> None:
+    await run(editor, "foretype.stop")
+    assert (await run(editor, "foretype.usePair", "qwen-7b-0.5b"))["ok"]
     await editor.connected()
-    assert editor.server.pair == "qwen-7b-0.5b"
-    assert len(supply.engines) == 2
+    assert (editor.server.pair, len(supply.engines)) == ("qwen-7b-0.5b", 2)
+
+
+async def test_while_another_pair_loads_nothing_is_warmed_anew(editor: Any, supply: Supply) -> None:
+    ready = 0
+
+    def counted() -> None:
+        nonlocal ready
+        ready += 1
+
+    editor.server.engine_ready = counted
+    for state in (
+        State("ready", "fake", "switching to new", 0.1),
+        State("ready", "fake", "switching to new", 0.9),
+        State("ready", "new"),
+    ):
+        supply.engines[0].become(state)
+    assert ready == 1
+    assert [note["fraction"] for note in editor.notes("foretype/status")[-3:]] == [0.1, 0.9, None]
 
 
 @pytest.mark.parametrize("arguments", [["never-heard-of"], [], [5], [None]])
@@ -97,6 +129,7 @@ async def test_an_unknown_pair_is_refused_in_one_line_and_the_old_one_goes_on(
 
 
 async def test_no_pair_is_used_where_no_engine_may_be_started(editor: Any, supply: Supply) -> None:
+    await run(editor, "foretype.stop")
     editor.notify("workspace/didChangeConfiguration", {"settings": {"foretype": {"engine": {"start": False}}}})
     answer = await run(editor, "foretype.usePair", "embedded")
     assert (answer["ok"], "engine.start" in answer["message"]) == (False, True)
