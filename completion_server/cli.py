@@ -1,7 +1,7 @@
 """The command `foretype`: parses, calls, prints. Every command imports what it needs when it runs.
 
-The commands stand in `cli_engine`, `cli_models`, `cli_numbers`, `cli_distill` and `cli_try`; those that hand over to
-another program are here.
+The commands stand in `cli_engine`, `cli_models`, `cli_pairs`, `cli_numbers`, `cli_distill` and `cli_try`; those that
+hand over to another program are here.
 """
 
 import os
@@ -11,7 +11,16 @@ from typing import Annotated
 
 import typer
 
-from completion_server import __version__, cli_distill, cli_engine, cli_models, cli_numbers, cli_serve, cli_try
+from completion_server import (
+    __version__,
+    cli_distill,
+    cli_engine,
+    cli_models,
+    cli_numbers,
+    cli_pairs,
+    cli_serve,
+    cli_try,
+)
 from completion_server.errors import ForetypeError
 
 PASSED_ON = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
@@ -69,7 +78,7 @@ def build() -> typer.Typer:
     app.command("stop")(cli_engine.stop)
     app.command("doctor")(cli_engine.doctor)
     app.command("pull")(cli_models.pull)
-    app.command("pairs")(cli_models.pairs)
+    app.add_typer(cli_pairs.pairs(), name="pairs")
     app.command("distill")(cli_distill.distill)
     app.command("version")(version)
     return app

@@ -43,7 +43,7 @@ def stop() -> None:
     try:
         pid = asyncio.run(_stop())
     except EngineUnavailable:
-        if _one_runs():
+        if one_runs():
             raise
         typer.echo("no engine is running")
         return
@@ -70,7 +70,7 @@ def engine_status(last: int = 0) -> "StatusReply | None":
     try:
         return asyncio.run(_ask(last))
     except EngineUnavailable:
-        if _one_runs():
+        if one_runs():
             raise
         return None
 
@@ -84,7 +84,8 @@ def loaded_pair() -> str | None:
     return status.state.pair if status is not None and status.state.phase == "ready" else None
 
 
-def _one_runs() -> bool:
+def one_runs() -> bool:
+    """Whether an engine's process is there, be it one that does not answer."""
     from completion_server.instance import find_running
     from completion_server.paths import runtime_paths
 

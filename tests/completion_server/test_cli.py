@@ -219,6 +219,32 @@ async def test_pairs_shows_which_pair_is_loaded(scripted: Callable[..., Awaitabl
     assert [pair["name"] for pair in json.loads(result.output)["pairs"] if pair["loaded"]] == ["scripted"]
 
 
+async def test_another_pair_for_the_engine_that_runs(serve_here: Callable[[Backend], Awaitable[Hub]]) -> None:
+    backend = ScriptedBackend(Script(pairs=("other",)))
+    await serve_here(backend)
+    result = await asyncio.to_thread(run, "pairs", "use", "other")
+    assert (result.exit_code, result.output) == (0, "other is in use; no request could be answered for 0 ms\n")
+    assert backend.state.pair == "other"
+
+
+async def test_a_pair_that_the_engine_does_not_know(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    scripted: Callable[..., Awaitable[ScriptedBackend]],
+) -> None:
+    backend = await scripted()
+    assert await asyncio.to_thread(run_main, monkeypatch, "pairs", "use", "nonsense") == 2
+    assert capsys.readouterr().err == "foretype: no pair is called 'nonsense'; there are: scripted\n"
+    assert backend.state.pair == "scripted"
+
+
+def test_without_an_engine_no_pair_can_be_used() -> None:
+    result = run("pairs", "use", "embedded")
+    assert result.exit_code == 1
+    assert result.output.startswith("no engine is running")
+    assert f'pair = "embedded" below [engine] in {os.environ["XDG_CONFIG_HOME"]}/foretype/config.toml' in result.output
+
+
 def test_pairs_are_listed_even_if_the_engine_cannot_be_asked(runtime: RuntimePaths) -> None:
     runtime.folder.mkdir()
     runtime.folder.chmod(0o755)

@@ -15,9 +15,11 @@ from completion_server.protocol import (
     EngineMessage,
     Error,
     Limits,
+    PairInUse,
     Result,
     State,
     TokenScore,
+    UsePair,
     Warm,
     Warmed,
 )
@@ -251,3 +253,45 @@ def test_script_from_json() -> None:
 def test_wrong_script_is_an_error_a_person_can_read(text: str) -> None:
     with pytest.raises(SettingsError, match=r"script|rule"):
         read_script(text)
+
+
+def test_another_pair_says_something_else_from_its_switch_on() -> None:
+    desk = Desk(Rule("new", pair="other"), Rule("old"), pairs=("other",))
+    desk.backend.use_pair(UsePair(1, "scripted"), desk.replies.put)
+    assert desk.reply() == PairInUse(1, "scripted", 0.0)
+    desk.ask(2)
+    assert isinstance(said := desk.reply(), Result)
+    assert said.text == "old"
+    desk.backend.use_pair(UsePair(3, "other"), desk.replies.put)
+    assert desk.reply() == PairInUse(3, "other", 0.0)
+    desk.ask(4)
+    assert isinstance(said := desk.reply(), Result)
+    assert said.text == "new"
+    desk.backend.use_pair(UsePair(5, "a third"), desk.replies.put)
+    assert desk.reply() == Error(5, "settings", "no pair is called 'a third'; there are: scripted, other")
+    assert {state.phase for state in desk.states[1:]} == {"ready"}
+    assert desk.nothing_more()
+
+
+def test_a_request_that_runs_ends_before_another_pair_comes() -> None:
+    desk = Desk(NEVER, pairs=("other",))
+    desk.ask(1, "wait")
+    desk.wait_until_running()
+    desk.backend.use_pair(UsePair(2, "other"), desk.replies.put)
+    desk.backend.use_pair(UsePair(3, "other"), desk.replies.put)
+    refused = desk.reply()
+    assert isinstance(refused, Error)
+    assert (refused.id, refused.code) == (3, "request")
+    assert desk.backend.state.pair == "scripted"
+    desk.backend.cancel(1, 1)
+    assert isinstance(desk.reply(), Cancelled)
+    assert desk.reply() == PairInUse(2, "other", 0.0)
+    assert desk.nothing_more()
+
+
+def test_the_end_comes_before_another_pair() -> None:
+    desk = Desk(pairs=("other",), load_ms=3_600_000)
+    desk.backend.use_pair(UsePair(1, "other"), desk.replies.put)
+    desk.backend.stop(SOON)
+    assert isinstance(desk.reply(), Cancelled)
+    assert desk.nothing_more()
