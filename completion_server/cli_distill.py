@@ -27,7 +27,11 @@ def distill(
     target: Annotated[str, typer.Option(help="The model to draft for, named as in `foretype pull`.")] = "embedded",
     exclude: Annotated[list[str] | None, typer.Option(help="Files to leave out, as a glob; may be repeated.")] = None,
     any_licence: Annotated[bool, typer.Option("--any-licence", help="Also files under no permissive licence.")] = False,
-    windows: Annotated[int, typer.Option(min=1, help="Pieces of source files to learn from, 512 tokens each.")] = 1024,
+    windows: Annotated[int, typer.Option(min=1, help="Pieces of source files to learn from.")] = 1024,
+    prompt: Annotated[int, typer.Option(min=16, help="Tokens of a piece.")] = 896,
+    continuation: Annotated[int, typer.Option(min=8, help="Tokens that the target adds to each.")] = 48,
+    start: Annotated[Path | None, typer.Option(help="An earlier draft of the same shape, to go on from.")] = None,
+    rate: Annotated[float, typer.Option(help="Learning rate at its height; less when going on.")] = 1.5e-3,
     vocabulary: Annotated[int, typer.Option(min=1, help="Tokens that the draft can say.")] = 8192,
     blocks: Annotated[int, typer.Option(min=1, help="MLP blocks of the draft: more guess better and cost more.")] = 2,
     steps: Annotated[int, typer.Option(min=1, help="Training steps at most.")] = 5000,
@@ -52,9 +56,12 @@ def distill(
         any_licence=any_licence,
         windows=windows,
         vocabulary=vocabulary,
+        prompt=prompt,
+        continuation=continuation,
         blocks=blocks,
+        start=str(start or ""),
         seed=seed,
-        training=TrainingPlan(steps=steps, seed=seed),
+        training=TrainingPlan(steps=steps, learning_rate=rate, seed=seed),
     )
     try:
         with _shown() as progress:

@@ -39,7 +39,10 @@ class OtherPlan(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class DistillationPlan:
-    """What to do with which data. Windows are `prompt` tokens long, and `continuation` more that the target adds."""
+    """What to do with which data. Windows are `prompt` tokens long, and `continuation` more that the target adds.
+
+    `start` is the folder of an earlier draft of the same shape, whose weights training goes on from.
+    """
 
     data: tuple[str, ...]
     exclude: tuple[str, ...] = ()
@@ -51,6 +54,7 @@ class DistillationPlan:
     temperature: float = 0.7
     vocabulary: int = 8192
     blocks: int = 2
+    start: str = ""
     seed: int = 0
     training: TrainingPlan = field(default_factory=TrainingPlan)
 
@@ -144,6 +148,9 @@ class Distillation:
 
     def _initial(self, train: Recording) -> StateDraft:
         draft = StateDraft(self._target.shape, self._plan.blocks).to(self._target.device)
+        if self._plan.start:
+            draft.load_state_dict(artefact.weights(self._files.load(Path(self._plan.start) / "model.safetensors")))
+            return draft
         tokens = train.tokens[:_FIT].to(self._target.device).long()
         draft.begin_at(self._target, tokens, train.states[:_FIT].to(self._target.device), self._plan.seed)
         return draft

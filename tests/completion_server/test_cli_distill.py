@@ -58,6 +58,7 @@ def test_a_draft_with_its_card_comes_out_of_files_and_a_target(target: Path, sou
     out = tmp_path / "draft"
     arguments = ["distill", "--target", str(target), "--data", f"{sources}/**/*.py", "--out", str(out)]
     arguments += ["--exclude", f"{sources}/module_7.py", "--windows", "24", "--vocabulary", "200", "--steps", "250"]
+    arguments += ["--prompt", "400", "--continuation", "112"]
     done = CliRunner().invoke(build(), [*arguments, "--device", "cpu"])
     assert done.exit_code == 0, done.output
     assert "accepted by position" in done.output

@@ -73,6 +73,16 @@ def test_a_folder_is_for_one_plan(plan, target, tmp_path, files) -> None:
         run(replace(plan, blocks=2), target, tmp_path / "work", files)
 
 
+def test_training_goes_on_from_an_earlier_draft(plan, target, tmp_path, files) -> None:
+    first = run(plan, target, tmp_path / "first", files)
+    (tmp_path / "draft").mkdir()
+    files.save(tmp_path / "draft" / "model.safetensors", artefact.tensors(first.draft))
+    second = run(replace(plan, start=str(tmp_path / "draft")), target, tmp_path / "second", files)
+    at_the_start = second.course.measured[0][2]
+    assert at_the_start == pytest.approx(first.acceptance.chains)
+    assert at_the_start[0] > first.course.measured[0][2][0]
+
+
 def test_the_card_tells_how_it_was_made(plan, target, tmp_path, files) -> None:
     distilled = run(plan, target, tmp_path / "work", files)
     facts = card.facts(distilled, plan, "a target", "MIT", COSTS)
