@@ -125,6 +125,14 @@ class Audience:
                 self._tell([known.fate.kept(age, min(characters, known.fate.taken))])
         self._set_timer(now)
 
+    def leave(self) -> None:
+        """The client is leaving: whatever was shown does not come back."""
+        now = self._clock()
+        while self._offers:
+            _, offer = self._offers.popitem(last=False)
+            self._tell(offer.fate.end(now))
+        self.stop()
+
     def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()

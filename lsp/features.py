@@ -39,6 +39,7 @@ def _register_life(server: "Server") -> None:
 
     @server.feature(types.SHUTDOWN)
     def shutdown(params: None) -> None:  # noqa: ARG001
+        server.audience.leave()
         server.reports.stop()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)

@@ -27,6 +27,7 @@ from completion_server.backend import Backend
 from completion_server.errors import ModelNotFound
 from completion_server.hub import Hub
 from completion_server.instance import Running, claim
+from completion_server.numbers.recorder import Recorder
 from completion_server.pairs import ModelRef
 from completion_server.paths import RUNTIME_DIR_VARIABLE, RuntimePaths, runtime_paths
 from completion_server.protocol import PROTOCOL_VERSION, Hello, Message, State, Welcome
@@ -109,14 +110,14 @@ def scripted_command(runtime: RuntimePaths) -> Iterator[Callable[..., list[str]]
 
 
 @pytest.fixture
-async def serve_here(runtime: RuntimePaths) -> AsyncIterator[Callable[[Backend], Awaitable[Hub]]]:
-    """Serves a backend in this process, at `runtime`, until the test ends."""
+async def serve_here(runtime: RuntimePaths) -> AsyncIterator[Callable[..., Awaitable[Hub]]]:
+    """Serves a backend, with a recorder if one is given, in this process, at `runtime`, until the test ends."""
     async with AsyncExitStack() as stack:
 
-        async def start(backend: Backend) -> Hub:
+        async def start(backend: Backend, recorder: Recorder | None = None) -> Hub:
             listener = stack.enter_context(claim(runtime, "scripted"))
             assert not isinstance(listener, Running)
-            hub = Hub(backend)
+            hub = Hub(backend, recorder)
             await hub.start(listener)
             stack.push_async_callback(hub.stop)
             return hub
@@ -125,7 +126,7 @@ async def serve_here(runtime: RuntimePaths) -> AsyncIterator[Callable[[Backend],
 
 
 @pytest.fixture
-async def scripted(serve_here: Callable[[Backend], Awaitable[Hub]]) -> Callable[..., Awaitable[ScriptedBackend]]:
+async def scripted(serve_here: Callable[..., Awaitable[Hub]]) -> Callable[..., Awaitable[ScriptedBackend]]:
     """Serves, in this process, an engine that follows these rules."""
 
     async def start(*rules: Rule) -> ScriptedBackend:

@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import torch
+
 from completion_server.backend import Snapshot
 from completion_server.engine.choices import LastReply
 from completion_server.engine.pair import LoadedPair
@@ -61,5 +63,7 @@ def snapshot(pair: LoadedPair, works: Collection[Work], tally: Tally) -> Snapsho
         cancelled=tally.cancelled,
         failed=tally.failed,
         wasted_tokens=tally.wasted_tokens,
+        evictions=pair.slots.evictions,
+        device_bytes=torch.cuda.memory_allocated(pair.target.device) if pair.target.device.type == "cuda" else None,
         notes=pair.notes,
     )

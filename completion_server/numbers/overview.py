@@ -15,6 +15,7 @@ from completion_server.numbers.summary import FIRST_TOKENS_MS, SUGGESTION_MS, fi
 DAY_S = 86_400.0
 _STEPS = ((0.1, 300.0), (2.0, 3_600.0), (float("inf"), DAY_S))  # periods up to so many days, cut in so many seconds
 _POINTS = 100  # of a distribution
+_TELLING = 10  # suggestions, of which a share says something
 _SLOW = 12  # requests
 _MOST_LIVE = 200  # keys in one answer
 
@@ -52,14 +53,22 @@ def live(path: Path, after: int) -> dict[str, Any]:
 
 
 def _acceptance(connection: Connection, since: float, step: float) -> list[dict[str, Any]]:
-    """Shown and accepted suggestions by stretch of time."""
+    """Shown and accepted suggestions by stretch of time; one with few of them is joined with its neighbour."""
     rows = connection.execute(  # the first stretch begins with the period
         "SELECT max(CAST(time / ? AS INTEGER) * ?, ?) AS start,"
         " sum(kind = 'shown') AS shown, sum(kind = 'accepted') AS accepted"
         " FROM events WHERE time >= ? GROUP BY start ORDER BY start",
         (step, step, since, since),
     )
-    return [{**dict(row), "rate": ratio(row["accepted"], row["shown"])} for row in rows if row["shown"]]
+    stretches: list[dict[str, Any]] = []
+    for row in map(dict, rows):
+        if stretches and (row["shown"] < _TELLING or stretches[-1]["shown"] < _TELLING):
+            last = stretches[-1]
+            last["shown"] += row["shown"]
+            last["accepted"] += row["accepted"]
+        else:
+            stretches.append(row)
+    return [{**one, "rate": ratio(one["accepted"], one["shown"])} for one in stretches if one["shown"]]
 
 
 def _points(connection: Connection, column: str, table: str, outcome: str, since: float) -> list[list[float]]:

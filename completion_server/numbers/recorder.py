@@ -14,6 +14,7 @@ from completion_server.numbers.records import (
     DraftRecord,
     EventRecord,
     KeyRecord,
+    PassRecord,
     Record,
     RequestOutcome,
     RequestRecord,
@@ -122,6 +123,8 @@ def _of_request(
     )
     for count in usage.drafts:
         yield DraftRecord(now, pair, language, count.drafter, count.position, count.drafted, count.accepted)
+    for turn in usage.rounds:
+        yield PassRecord(now, pair, turn.width, turn.ms)
     if usage.e2e_ms > SUGGESTION_MS:
         yield TraceRecord(now, pair, language, round(usage.e2e_ms, 3), json.dumps(stages(usage)))
 

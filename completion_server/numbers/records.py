@@ -90,4 +90,14 @@ class TraceRecord:
     stages: str
 
 
-Record = RequestRecord | KeyRecord | EventRecord | DraftRecord | TraceRecord
+@dataclass(frozen=True, slots=True)
+class PassRecord:
+    """One pass of the target that gave tokens, `width` wide; `ms` as in `protocol.Round`. For metrics: it is no row."""
+
+    time: float
+    pair: str
+    width: int
+    ms: float
+
+
+Record = RequestRecord | KeyRecord | EventRecord | DraftRecord | TraceRecord | PassRecord

@@ -42,8 +42,8 @@ class Store:
         self._thread.start()
 
     def add(self, record: Record) -> None:
-        """Returns at once; never raises."""
-        if not self._broken:
+        """Returns at once; never raises. What has no table is not kept."""
+        if not self._broken and type(record) in TABLES:
             self._inbox.put(record)
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from completion_server.backend import Snapshot
 from completion_server.numbers.metrics import Metrics, SnapshotCollector
-from completion_server.numbers.records import DraftRecord, EventRecord, KeyRecord, Record, RequestRecord
+from completion_server.numbers.records import DraftRecord, EventRecord, KeyRecord, PassRecord, Record, RequestRecord
 
 
 def moved(*records: Record) -> dict[str, float]:
@@ -70,6 +70,16 @@ def test_drafts_by_drafter_and_position_from_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("width", "label"), [(1, "1"), (2, "2-4"), (4, "2-4"), (5, "5-8"), (16, "9-16"), (64, "17-64"), (256, "65+")]
+)
+def test_a_pass_is_timed_by_a_few_widths(width: int, label: str) -> None:
+    assert moved(PassRecord(0, "p", width, 20)) == {
+        f"foretype_target_pass_seconds_count{{width={label}}}": 1,
+        f"foretype_target_pass_seconds_sum{{width={label}}}": pytest.approx(0.02),
+    }
+
+
+@pytest.mark.parametrize(
     ("suggestion_ms", "first_tokens_ms", "good"), [(150, 80, True), (151, 80, False), (150, 81, False)]
 )
 def test_a_good_key_meets_both_limits(suggestion_ms: float, first_tokens_ms: float, good: bool) -> None:
@@ -93,6 +103,9 @@ def test_gauges_are_read_at_each_scrape() -> None:
     registry = CollectorRegistry()
     registry.register(SnapshotCollector(lambda: now))
     assert samples(registry)["foretype_num_requests_running{}"] == 1
-    now = Snapshot(running=3, kv_bytes=5)
+    assert "foretype_device_memory_bytes{}" not in samples(registry)
+    now = Snapshot(running=3, kv_bytes=5, evictions=2, device_bytes=7)
     assert samples(registry)["foretype_num_requests_running{}"] == 3
     assert samples(registry)["foretype_kv_bytes{}"] == 5
+    assert samples(registry)["foretype_evictions_total{}"] == 2
+    assert samples(registry)["foretype_device_memory_bytes{}"] == 7

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from completion_server.numbers.recorder import Recorder, stages
-from completion_server.numbers.records import DraftRecord, EventRecord, KeyRecord, Record, RequestRecord, TraceRecord
+from completion_server.numbers.records import (
+    DraftRecord,
+    EventRecord,
+    KeyRecord,
+    PassRecord,
+    Record,
+    RequestRecord,
+    TraceRecord,
+)
 from completion_server.protocol import (
     MAX_TRACES,
     Cancelled,
@@ -43,6 +51,8 @@ def test_a_result_is_a_request_and_its_drafts() -> None:
     assert recorded(Result(1, "my secret text", "end-of-line", USAGE)) == [
         RequestRecord(5.0, "lsp", "embedded", "python", "completed", 10, 9, 1, 4, 3, 2, 2, 1, 20, 21, 50),
         DraftRecord(5.0, "embedded", "python", "n-gram", 0, 1, 1),
+        PassRecord(5.0, "embedded", 4, 17),
+        PassRecord(5.0, "embedded", 1, 15),
     ]
 
 
