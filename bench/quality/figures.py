@@ -65,7 +65,7 @@ def report(outcomes: Sequence[Outcome], min_confidence: float) -> dict[str, Any]
     return {
         **_both(pairs),
         "interval_95": _intervals(pairs),
-        "by_kind": _groups(pairs, lambda pair: pair.cursor.kind),
+        "by_kind": {kind: _both(some) for kind in KINDS if (some := [p for p in pairs if p.cursor.kind == kind])},
         "by_language": _groups(pairs, lambda pair: pair.cursor.language),
         "min_confidence": min_confidence,
         "curve": curve([outcome.ours for outcome in outcomes]),
