@@ -1,0 +1,201 @@
+"""`python -m bench.switch`: types on while the engine changes its pair, and reports what a person notices of it.
+
+Keys come at a fixed rate whether or not the last one was answered. A key has waited until there is an answer to it or
+to a later one: typing supersedes. The engine is a private one.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from bench.arguments import at_least
+from bench.keystrokes import position
+from bench.percentiles import summary
+from bench.private_engine import PrivateEngine
+from bench.replay import READY_TIMEOUT, read_sources
+from bench.typist import Session, sessions
+from completion_server.client import known_pairs
+from completion_server.errors import ForetypeError, SettingsError
+from completion_server.folders import config_folder
+from completion_server.pairs import N_GRAM
+from completion_server.protocol import PairInUse
+from lsp.headless import Buffer, HeadlessEditor
+
+FAILED = ("error", "unavailable", "loading")
+UNANSWERED = ("superseded", "stale", "cancelled")
+_OWN_FILES = str(Path(__file__).parents[1] / "completion_server" / "*.py")
+_MOST_KEYS = 20_000
+_PHASES = ("before", "during", "after")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: when it was pressed and answered (seconds of one clock), in which phase, and what came of it."""
+
+    pressed: float
+    replied: float
+    phase: str
+    outcome: str
+
+
+def main(arguments: Sequence[str] | None = None, *, engine_command: Sequence[str] = ()) -> int:
+    """The command line. Exit code 1 if a key failed, 2 if the pair could not be changed."""
+    options = _parser().parse_args(arguments)
+    try:
+        with _configured(options.pair, options.to) as (name, environment):
+            result = asyncio.run(_typed(options, name, environment, engine_command))
+    except (ForetypeError, ValueError) as error:
+        Console(stderr=True).print(f"switch: {error}", style="red", markup=False, soft_wrap=True)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    sys.stdout.write(json.dumps(result, indent=None if options.json else 2) + "\n")
+    return 1 if result["failed"] else 0
+
+
+def waits_ms(keys: Sequence[Key]) -> list[float]:
+    """For each key the milliseconds until it, or a later one, was answered; without those that nothing came after."""
+    found: list[float] = []
+    soonest = float("inf")
+    for key in reversed(keys):
+        if key.outcome not in UNANSWERED:
+            soonest = min(soonest, key.replied)
+        if soonest < float("inf"):
+            found.append(1e3 * (soonest - key.pressed))
+    return found[::-1]
+
+
+def report(keys: Sequence[Key]) -> dict[str, Any]:
+    """Counts, and waits by phase; a key waits for an answer of its own phase or a later one."""
+    waits: dict[str, list[float]] = {phase: [] for phase in _PHASES}
+    answered = waits_ms(keys)
+    for key, wait in zip(keys, answered, strict=False):
+        waits[key.phase].append(wait)
+    return {
+        "keys": len(keys),
+        "failed": sum(key.outcome in FAILED for key in keys),
+        "wait_ms": {phase: summary(values) for phase, values in waits.items()},
+        "longest_wait_ms": {phase: round(max(values), 1) if values else None for phase, values in waits.items()},
+    }
+
+
+async def _typed(
+    options: argparse.Namespace, name: str, environment: dict[str, str], command: Sequence[str]
+) -> dict[str, Any]:
+    plan = sessions(read_sources(options.files or [_OWN_FILES]), _MOST_KEYS, options.seed)
+    async with (
+        PrivateEngine(options.pair, command=command, environment=environment) as engine,
+        HeadlessEditor({"engine": {"start": False}}, environment=engine.environment) as editor,
+    ):
+        await editor.wait_ready(READY_TIMEOUT)
+        typist = _Typist(editor, plan, options.rate)
+        try:
+            await typist.type(options.keys, "before")
+            began = time.perf_counter()
+            switching = asyncio.create_task(engine.client.use_pair(name))
+            while not switching.done():
+                await typist.type(1, "during")
+            told: PairInUse = await switching
+            took = time.perf_counter() - began
+            await typist.type(options.keys, "after")
+        finally:
+            keys = await typist.keys()
+        status = await engine.status()
+    return {
+        "from": options.pair,
+        "to": told.pair,
+        "in_use": status.state.pair,
+        "keys_per_s": options.rate,
+        "switch_s": round(took, 2),
+        "engine_pause_ms": round(told.pause_ms, 1),
+        **report(keys),
+        "device": status.device,
+        "dtype": status.dtype,
+    }
+
+
+class _Typist:
+    """Types through a plan at a fixed rate, without waiting for answers."""
+
+    def __init__(self, editor: HeadlessEditor, plan: Sequence[Session], rate: float) -> None:
+        self._editor = editor
+        self._pause = 1 / rate
+        self._strokes = self._through(plan)
+        self._asked: list[asyncio.Task[Key]] = []
+        self._due = time.perf_counter()
+
+    async def type(self, count: int, phase: str) -> None:
+        """So many keys, each at its time."""
+        for _ in range(count):
+            self._due = max(self._due + self._pause, time.perf_counter() - self._pause)
+            await asyncio.sleep(max(0.0, self._due - time.perf_counter()))
+            buffer, key = next(self._strokes)
+            buffer.insert(key)
+            self._asked.append(asyncio.create_task(_ask(buffer, phase)))
+
+    async def keys(self) -> list[Key]:
+        """All that were typed, once they are answered."""
+        return list(await asyncio.gather(*self._asked))
+
+    def _through(self, plan: Sequence[Session]) -> Iterator[tuple[Buffer, str]]:
+        for number, session in enumerate(plan):
+            name = f"{session.path.stem}_{number}{session.path.suffix}"
+            buffer = self._editor.open(session.path, session.before + session.after, name=name)
+            buffer.move(*position(session.before))
+            for key in session.keys:
+                yield buffer, key
+
+
+async def _ask(buffer: Buffer, phase: str) -> Key:
+    pressed = time.perf_counter()
+    suggestion = await buffer.suggest()
+    return Key(pressed, time.perf_counter(), phase, str(suggestion.trace.get("outcome", "error")))
+
+
+@contextlib.contextmanager
+def _configured(pair: str, to: str | None) -> Iterator[tuple[str, dict[str, str]]]:
+    """The name to switch to and the environment that knows it: without `to` the same target with no draft model."""
+    if to is not None:
+        yield to, {}
+        return
+    target = next((known.target for known in known_pairs() if known.name == pair), None)
+    if target is None:
+        raise SettingsError(f"no pair is called {pair!r}: see `foretype pairs`")
+    name = f"{pair}-plain"
+    with tempfile.TemporaryDirectory(prefix="foretype-bench-") as folder:
+        own = Path(folder) / "foretype"
+        if config_folder().is_dir():
+            shutil.copytree(config_folder(), own)
+        own.mkdir(exist_ok=True)
+        with (own / "pairs.toml").open("a", encoding="utf-8") as file:
+            file.write(f'\n[[pair]]\nname = "{name}"\ntarget = "{target}"\ndraft = "{N_GRAM}"\n')
+        yield name, {"XDG_CONFIG_HOME": folder}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.switch", description="Change the pair of an engine while somebody types."
+    )
+    parser.add_argument("--pair", default="embedded", help="the pair to begin with, see `foretype pairs`")
+    parser.add_argument("--to", metavar="PAIR", help="the pair to switch to (default: the same without a draft model)")
+    parser.add_argument("--files", action="append", metavar="GLOB", help="files to type in; may be repeated")
+    parser.add_argument("--keys", type=at_least(1), default=80, metavar="N", help="keys before and after (default: 80)")
+    parser.add_argument("--rate", type=float, default=8.0, metavar="N", help="keys a second (default: 8)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="chooses the places (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
