@@ -108,7 +108,7 @@ class _Growing:
         said = self._talk.ask(self.tokens)
         if said is None:
             return None
-        self._steps = Steps(self._model.name, self._steps.count + more)
+        self._steps = Steps(self._model.name, self._steps.number + more)
         token, p = said
         own = _mark(self._model.name, odds.said(p), _BUCKETS * later)
         self._opinions += [Opinion(len(self.tokens), token, mark) for mark in (asked, own)]

@@ -32,7 +32,7 @@ class Steps(NamedTuple):
     """Steps of a model that drafts."""
 
     drafter: str = ""
-    count: int = 0
+    number: int = 0
 
 
 class Opinion(NamedTuple):

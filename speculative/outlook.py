@@ -38,7 +38,7 @@ class Outlook:
         `new`: without the model there would be no k-th token, so that its place must be paid as well.
         """
         ms = self.costs.draft(taken.drafter, more) + (self._place_ms(k) if new else 0.0)
-        affordable = self._affords(k, Steps(taken.drafter, taken.count + more))
+        affordable = self._affords(k, Steps(taken.drafter, taken.number + more))
         return affordable and _LEADS * survives * gain > self.rate * ms
 
     def _place_ms(self, k: int) -> float:
