@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from completion_server.protocol import TokenScore
-from lsp.confidence import confidence, place_of
+from lsp.confidence import confidence
 
 
-def sureness(scores: Sequence[TokenScore], shown: str, before: str) -> float:
-    """The confidence (0..1) in the first line with text of `shown`. `scores` begin where it does, behind `before`."""
+def sureness(scores: Sequence[TokenScore], shown: str) -> float:
+    """The confidence (0..1) in the first line with text of `shown`. `scores` begin where it does."""
     blank = len(shown) - len(shown.lstrip())
     end = shown.find("\n", blank)
-    return confidence(scores, len(shown) if end < 0 else end, place_of(before))
+    return confidence(scores, len(shown) if end < 0 else end)
 
 
 def shifted(scores: Sequence[TokenScore], by: int) -> tuple[TokenScore, ...]:

@@ -19,7 +19,7 @@ from bench.quality.figures import Outcome, Suggested, curve
 from bench.quality.options import add_options, chosen_cursors, progress_on
 from bench.quality.run import Run
 from completion_server.errors import ForetypeError
-from lsp.confidence import WEIGHTS, chance, features, place_of
+from lsp.confidence import WEIGHTS, chance, features
 from lsp.sureness import shifted
 
 _RIDGE = 1.0
@@ -57,7 +57,7 @@ def example(outcome: Outcome) -> Example | None:
     start = outcome.said.text.find(line) if outcome.said and line else -1
     if outcome.said is None or start < 0:
         return None
-    found = features(shifted(outcome.said.scores, start), len(line), place_of(outcome.cursor.before))
+    found = features(shifted(outcome.said.scores, start), len(line))
     return None if found is None else Example(found, outcome.ours.score.exact)
 
 

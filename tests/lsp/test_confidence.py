@@ -7,60 +7,49 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from completion_server.protocol import TokenScore
-from lsp.confidence import WEIGHTS, confidence, features, place_of
+from lsp.confidence import WEIGHTS, confidence, features
 
 LINE = (TokenScore(4, -0.1), TokenScore(9, -0.5), TokenScore(10, -0.2))
 
 
 def test_the_features_of_a_line_by_hand() -> None:
-    found = features(LINE, 10, "mark")
-    assert found is not None
-    assert found.keys() == WEIGHTS.keys()
-    assert found["sum"] == pytest.approx(-0.8)
-    assert found["mean"] == pytest.approx(-0.8 / 3)
-    assert found["least"] == -0.5
-    assert found["length"] == pytest.approx(math.log(10))
-    assert (found["bias"], found["word"], found["mark"]) == (1.0, 0.0, 1.0)
+    assert features(LINE, 10) == pytest.approx({"bias": 1.0, "logprob": -0.8, "length": math.log(10)})
+    assert WEIGHTS.keys() == {"bias", "logprob", "length"}
 
 
 def test_it_is_the_logistic_of_the_weighted_features() -> None:
-    found = features(LINE, 10, "line")
+    found = features(LINE, 10)
     assert found is not None
     logit = sum(WEIGHTS[name] * value for name, value in found.items())
-    assert confidence(LINE, 10, "line") == pytest.approx(1 / (1 + math.exp(-logit)))
+    assert confidence(LINE, 10) == pytest.approx(1 / (1 + math.exp(-logit)))
 
 
 def test_what_stands_behind_the_first_line_does_not_matter_but_the_token_that_ends_it_does() -> None:
     behind = (*LINE, TokenScore(20, -9.0))
-    assert confidence(behind, 10, "line") == confidence(LINE, 10, "line")
-    assert confidence(behind, 11, "line") < confidence(LINE, 10, "line")
-    assert features(LINE, 5, "line") == pytest.approx(features(LINE[:2], 5, "line"))
+    assert confidence(behind, 10) == confidence(LINE, 10)
+    assert confidence(behind, 11) < confidence(LINE, 10)
+    assert features(LINE, 5) == pytest.approx(features(LINE[:2], 5))
 
 
 def test_without_text_or_scores_there_is_nothing_to_be_sure_of() -> None:
-    assert confidence((), 10, "line") == 0.0
-    assert confidence(LINE, 0, "line") == 0.0
+    assert confidence((), 10) == 0.0
+    assert confidence(LINE, 0) == 0.0
 
 
 @given(
     st.lists(st.floats(-math.inf, 0), min_size=1, max_size=40),
     st.integers(1, 60),
-    st.sampled_from(["line", "word", "mark"]),
     st.integers(0, 39),
 )
-def test_it_is_a_chance_and_a_doubt_never_raises_it(logprobs, length, place, index) -> None:
+def test_it_is_a_chance_and_a_doubt_never_raises_it(logprobs, length, index) -> None:
     scores = [TokenScore(number + 1, logprob) for number, logprob in enumerate(logprobs)]
-    sure = confidence(scores, length, place)
+    sure = confidence(scores, length)
     assert 0.0 <= sure <= 1.0
     index %= len(scores)
     doubtful = [*scores]
     doubtful[index] = TokenScore(index + 1, scores[index].logprob - 1.0)
-    assert confidence(doubtful, length, place) <= sure + 1e-12
+    assert confidence(doubtful, length) <= sure + 1e-12
 
 
-@pytest.mark.parametrize(
-    ("before", "place"),
-    [("", "line"), ("x\n    ", "line"), ("x\n  re", "word"), ("a_", "word"), ("f(", "mark"), ("x = ", "mark")],
-)
-def test_where_a_suggestion_begins(before, place) -> None:
-    assert place_of(before) == place
+def test_a_longer_line_that_is_as_likely_is_surer() -> None:
+    assert confidence([TokenScore(20, -1.0)], 20) > confidence([TokenScore(5, -1.0)], 5)
