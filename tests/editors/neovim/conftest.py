@@ -283,9 +283,9 @@ def _shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Editor, 
 def editor(_shared: tuple[Editor, Engine], tmp_path: Path) -> Editor:
     """One with the plugin set up, and `say` for what its engine says."""
     editor, engine = _shared
-    engine.forget()
     editor.engine = engine
     editor.start_over(tmp_path)
+    engine.forget()
     return editor
 
 

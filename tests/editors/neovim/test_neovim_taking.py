@@ -84,6 +84,13 @@ def test_tab_is_a_tab_where_nothing_is_shown(editor):
     assert editor.text() == "a\tbc"
 
 
+def test_alt_keys_do_nothing_where_nothing_comes(editor):
+    editor.engine.say("")
+    editor.open("", name="a.txt")
+    editor.keys(r"ia<M-]><M-[><M-\>b")
+    assert editor.text() == "ab"
+
+
 def test_tab_still_goes_on_in_a_snippet(editor):
     editor.engine.say("")
     editor.open("")

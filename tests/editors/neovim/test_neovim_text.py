@@ -89,3 +89,13 @@ def test_patience_follows_the_engine_and_the_person(editor):
       return found
     """
     assert editor.lua(code) == [0, 600, 0, 1000, 1000]
+
+
+def test_a_request_that_was_given_up_says_how_slow_the_engine_is_at_least(editor):
+    code = """
+      local pace = require('foretype.pace').new()
+      pace:superseded(250)
+      pace:superseded(10)
+      return { pace.latency, pace:patience() }
+    """
+    assert editor.lua(code) == [250, 375]

@@ -5,6 +5,11 @@ import pytest
 from completion_server.scripted import Rule
 
 
+def _asked(editor):
+    """What stood in front of the cursor, for each request that reached the engine."""
+    return [request.context.before for request in editor.engine.asked()]
+
+
 def test_type_through_only_shrinks_and_backspace_brings_it_back(editor):
     """seq-type-through"""
     text = "createModelServices()"
@@ -111,13 +116,14 @@ def test_a_slow_engine_is_not_asked_at_every_key(editor):
         editor.keys(key)
         editor.settle()
     editor.wait_ghost("_to_all")
-    assert [request.context.before for request in editor.engine.asked()] == ["x =", "x = "]
+    assert [before for before in _asked(editor) if before.startswith("x = ")] == ["x = "]
     assert editor.asked() == 1
 
 
 def test_a_quick_engine_is_asked_at_every_key_and_what_is_superseded_is_cancelled(editor):
     editor.engine.say(Rule(text="never()\n", delay_ms=20_000))
     editor.open("x =⟦|⟧")
+    editor.lua("require('foretype')._session().pace.gap = 1000")
     editor.watch()
     for key in "a abcdef":
         editor.keys(key)

@@ -110,6 +110,7 @@ function M.attach(buf)
   })
   if id and id ~= state.id then
     state.id, state.began = id, vim.uv.now()
+    status.set({ phase = 'starting', detail = 'the language server starts' })
   elseif id and root then
     M._add_folder(root)
   end

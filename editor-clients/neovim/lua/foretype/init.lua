@@ -169,13 +169,13 @@ function M._insert(part)
   end
 end
 
+--- Where nothing is shown there is no next one either, but perhaps a first.
 function M._cycle(step)
-  local session = M._session()
-  if session and M.visible() then
-    session:cycle(step)
-    return true
+  if not M.visible() then
+    return M.ask()
   end
-  return false
+  M._session():cycle(step)
+  return true
 end
 
 function M._watch()

@@ -53,7 +53,8 @@ end
 function M._fall_through(action, key)
   local mapping = previous[action]
   if not mapping then
-    return M._codes(key)
+    -- Neovim itself takes an Alt key for Escape and a letter, which is nothing that one wants while typing.
+    return key:match('^<[MA]%-') and '' or M._codes(key)
   end
   local keys
   if mapping.expr == 1 then

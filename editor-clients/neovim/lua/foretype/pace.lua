@@ -38,6 +38,13 @@ function Pace:answered(milliseconds, empty)
   end
 end
 
+--- A request was given up for a newer one: it would have taken longer. Without this an engine that never gets to the
+--- end of a request would look like one that was never slow.
+---@param milliseconds number since it was sent
+function Pace:superseded(milliseconds)
+  self.latency = math.max(self.latency, milliseconds)
+end
+
 ---@return number milliseconds
 function Pace:patience()
   if self.latency <= self.gap then

@@ -145,13 +145,15 @@ function Session:ask(kind, step)
     if place.same(running.here, place.here(self.buf)) then
       return
     end
-    local wait = self.pace:patience() - (vim.uv.now() - running.began)
+    local age = vim.uv.now() - running.began
+    local wait = self.pace:patience() - age
     if wait > 0 then
       local function ask_again()
         self:_ask_again(running)
       end
       return self.timer:start(math.ceil(wait), 0, vim.schedule_wrap(ask_again))
     end
+    self.pace:superseded(age)
   end
   self:abort()
   if not client.is_attached(self.buf) then
@@ -242,11 +244,8 @@ end
 -- private -----------------------------------------------------------------------------------------------------------
 
 function Session:_ask_again(running)
-  if self.running == running and not gate.moment(self.config) then
-    self:abort()
-    if not self:reshow() then
-      self:ask(AUTOMATIC)
-    end
+  if self.running == running and not gate.moment(self.config) and not self:reshow() then
+    self:ask(AUTOMATIC)
   end
 end
 

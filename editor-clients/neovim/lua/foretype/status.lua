@@ -11,6 +11,7 @@
 local M = {}
 
 local SHORT = {
+  off = '',
   ready = '',
   starting = ' …',
   loading = ' …',
