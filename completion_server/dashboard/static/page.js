@@ -5,7 +5,7 @@ import { bars, chart, element, legend, nothing, round, trace } from "./charts.js
 const token = location.hash.slice(1);
 const state = { days: 7, last: 0, keys: [] };
 const KEPT_KEYS = 240;
-const DECADES = [[1, "1"], [10, "10"], [100, "100"], [1000, "1 s"], [10000, "10 s"]];
+const DECADES = [[1, "1 ms"], [10, "10 ms"], [100, "100 ms"], [1000, "1 s"], [10000, "10 s"]];
 
 async function ask(path) {
   const reply = await fetch(path, { headers: { Authorization: `Bearer ${token}` } });
@@ -113,7 +113,7 @@ function keys() {
     { name: "typed through", points: points((outcome) => outcome === "from-cache") },
   ];
   const y = { from: 0.1, to: 10000, log: true, ticks: [[0.1, "0.1 ms"], ...DECADES] };
-  put("live", chart({ series, x: { from: 0, to: KEPT_KEYS, ticks: [] }, y, dots: true, label: "the latest keys", width: widthOf("live") }), legend(series.map((one) => one.name)));
+  put("live", chart({ series, x: { from: 0, to: Math.max(state.keys.length + 1, 40), ticks: [] }, y, dots: true, label: "the latest keys", width: widthOf("live") }), legend(series.map((one) => one.name)));
 }
 
 async function refresh() {
