@@ -110,8 +110,9 @@ class Desk:
         return build_context(self.document, self._window, self.cursor, "long.py", around)
 
     def _trim(self, said: str, context: Context) -> None:
-        refined = self._presenter.refined(said, context)
-        self._presenter.ghost(Suggestion(self.cursor, refined), self.cursor, invoked=True)
+        suggestion = Suggestion(self.cursor)
+        self._presenter.fill(suggestion, said, (), context)
+        self._presenter.ghost(suggestion, self.cursor, invoked=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

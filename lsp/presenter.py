@@ -39,7 +39,7 @@ class Presenter:
     def ghost(self, suggestion: Suggestion, cursor: Position, *, invoked: bool = False) -> Ghost | None:
         """What is left of `suggestion` behind `cursor`, trimmed; None where nothing is to be shown.
 
-        One that was offered once is shown again; else it must be sure enough, unless somebody asked by hand.
+        One that was offered once is shown again; else it must be whole and sure enough, unless somebody asked by hand.
         """
         live = self._document.text
         typed = suggestion.typed(live, cursor)
@@ -52,13 +52,13 @@ class Presenter:
         if not shown.text:
             return None
         sure = sureness(shifted(suggestion.scores, len(typed)), shown.text)
-        if not (invoked or suggestion.offered) and sure < self.min_confidence:
+        if not (invoked or suggestion.offered or (suggestion.whole and sure >= self.min_confidence)):
             return None
         text = shown.text.replace("\n", self.eol(cursor))
         return Ghost(suggestion.id, text, suggestion.anchor, shown.replace, typed, sure)
 
     def styled(self, said: str, context: Context) -> str:
-        """`refined` without the cuts."""
+        """What the model said, in the document's style and without cuts."""
         around = self._surroundings(context.before, context.after)
         return in_style(on_this_line(said, around), context.before, context.after)
 
@@ -67,16 +67,18 @@ class Presenter:
         around = self._surroundings(context.before, context.after)
         return shifted(scores, len(said) - len(on_this_line(said, around)))
 
-    def refined(self, said: str, context: Context) -> str:
-        """What the model said, as a suggestion for the place of `context`: in the document's style, cut by syntax.
+    def fill(self, suggestion: Suggestion, said: str, scores: Sequence[TokenScore], context: Context) -> None:
+        """Give `suggestion` what the model said at the place of `context`: in the document's style, cut by syntax.
 
-        Empty where all of it would break what is whole now.
+        Its text is empty where all of it would break what is whole now.
         """
         cut = self._cut(said, context)
-        return "" if cut.worse else cut.text
+        suggestion.text = "" if cut.worse else cut.text
+        suggestion.whole = cut.whole
+        suggestion.scores = self.scores_of(said, scores, context)
 
     def head(self, said: str, context: Context, *, words: bool) -> str:
-        """The part of `refined` that stands while the model still writes; `words`: parts of the first line too."""
+        """The part of what `fill` will give that stands while the model still writes; `words`: parts of the first line too."""
         head = settled(said, self._surroundings(context.before, context.after), words=words)
         return self._cut(head, context).text if head.strip() else ""
 

@@ -209,9 +209,7 @@ class Runner:
         suggestions = [own, *(own.sibling("", self._new_id()) for _ in result.alternatives)]
         answers: tuple[Result | Alternative, ...] = (result, *result.alternatives)
         for suggestion, found in zip(suggestions, answers, strict=True):
-            said = plain(found.text)
-            suggestion.text = self._presenter.refined(said, run.context)
-            suggestion.scores = self._presenter.scores_of(said, found.scores, run.context)
+            self._presenter.fill(suggestion, plain(found.text), found.scores, run.context)
         run.said = own.text or ""
         live = self._document
         place = None if live.closed else run.place(live.text)

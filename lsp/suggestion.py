@@ -28,6 +28,7 @@ class Suggestion:
         self.end = anchor  # behind all that came in at the anchor since
         self.text = text
         self.scores: tuple[TokenScore, ...] = ()  # of `text`
+        self.whole = True  # with `text` the document has no more faults than it would have without the cursor's line
         self.alive = True
         self.invoked = False  # asked for by hand: its alternatives were asked for too
         self.offered = False  # a client was sent it

@@ -92,7 +92,7 @@ async def test_typing_through_a_line_end_of_two_characters(editor: Any, engine: 
 
 
 async def test_a_newer_request_supersedes_and_each_gets_one_reply(editor: Any, engine: FakeEngine) -> None:
-    engine.say = lambda _: "1"
+    engine.say = lambda _: "1)"
     engine.hold()
     editor.open("x = ")
     first = editor.ask(0, 4)

@@ -6,7 +6,9 @@ from completion_server.protocol import Context
 from lsp.document import Document
 from lsp.presenter import Presenter
 from lsp.refine import refine
+from lsp.suggestion import Suggestion
 from lsp.syntax import Syntax
+from lsp.text import Position
 from lsp.trim import Surroundings
 
 IN_TABS = "func f(x bool) {\n\t"
@@ -31,4 +33,21 @@ def test_style_comes_before_syntax() -> None:
 def test_what_would_break_whole_code_is_not_held(said: str, held: str) -> None:
     document = Document("d1", "file:///a.go", IN_TABS + "\n}\n", language="go")
     context = Context("d1", 1, IN_TABS, "\n}\n", language="go")
-    assert Presenter(document).refined(said, context) == held
+    suggestion = Suggestion(Position(1, 1))
+    Presenter(document).fill(suggestion, said, (), context)
+    assert suggestion.text == held
+
+
+@pytest.mark.parametrize(
+    ("said", "by_itself"),
+    [("a, b)", "a, b)"), ("a, b", None)],
+)
+def test_what_is_not_whole_is_shown_to_who_asks_by_hand(said: str, by_itself: str | None) -> None:
+    document = Document("d1", "file:///a.py", "x = f(\n", language="python")
+    suggestion, presenter = Suggestion(Position(0, 6)), Presenter(document)
+    presenter.fill(suggestion, said, (), Context("d1", 1, "x = f(", "\n", language="python"))
+    ghost = presenter.ghost(suggestion, Position(0, 6))
+    assert (ghost.text if ghost else None) == by_itself
+    ghost = presenter.ghost(suggestion, Position(0, 6), invoked=True)
+    assert ghost is not None
+    assert ghost.text == said
