@@ -1,7 +1,8 @@
 """`python -m bench.switch`: types on while the engine changes its pair, and reports what a person notices of it.
 
 Keys come at a fixed rate whether or not the last one was answered. A key has waited until there is an answer to it or
-to a later one: typing supersedes. The engine is a private one.
+to a later one: typing supersedes. Only rests of lines are asked for, so that an answer can be there before the next
+key: else the waits would be those of fast typing, not of the switch. The engine is a private one.
 """
 
 import argparse
@@ -36,6 +37,7 @@ FAILED = ("error", "unavailable", "loading")
 UNANSWERED = ("superseded", "stale", "cancelled")
 _OWN_FILES = str(Path(__file__).parents[1] / "completion_server" / "*.py")
 _MOST_KEYS = 20_000
+_SHORT = {"max_lines": 1, "max_tokens": 16}
 _PHASES = ("before", "during", "after")
 
 
@@ -96,7 +98,7 @@ async def _typed(
     plan = sessions(read_sources(options.files or [_OWN_FILES]), _MOST_KEYS, options.seed)
     async with (
         PrivateEngine(options.pair, command=command, environment=environment) as engine,
-        HeadlessEditor({"engine": {"start": False}}, environment=engine.environment) as editor,
+        HeadlessEditor({**_SHORT, "engine": {"start": False}}, environment=engine.environment) as editor,
     ):
         await editor.wait_ready(READY_TIMEOUT)
         typist = _Typist(editor, plan, options.rate)

@@ -49,6 +49,7 @@ def run(command_line: dict[str, Any]) -> None:
     """Serve with these settings; returns when the engine has ended, or at once if one runs already."""
     parent = foreground_parent()
     from completion_server.choice import choose_pair, with_pair
+    from completion_server.cli_engine import loaded_pair
     from completion_server.engine.pair_loader import PairLoader
     from completion_server.engine.thread import EngineThread
     from completion_server.engine.turns import Turns
@@ -81,8 +82,9 @@ def run(command_line: dict[str, Any]) -> None:
         )
     )
     if other is not None:
-        typer.echo(f"an engine runs already: process {other.pid}, pair {other.pair or 'unknown'}", err=True)
-        if other.pair != name:
+        in_use = loaded_pair() or other.pair  # it may have changed its pair since it began
+        typer.echo(f"an engine runs already: process {other.pid}, pair {in_use or 'unknown'}", err=True)
+        if in_use != name:
             typer.echo(f"to have it use {name}: foretype pairs use {name}", err=True)
             raise typer.Exit(1)
     _leave(2 if backend.failure is not None else 0)

@@ -70,7 +70,8 @@ def try_(
     used = loaded_pair()
     if pair is not None and used not in (None, pair):
         pairs.choose(pairs.load_pairs(), pair)  # an engine that runs does not say that there is no such pair
-        typer.echo(f"foretype: the engine that runs has {used}, not {pair}: `foretype stop` first", err=True)
+        remedy = f"`foretype pairs use {pair}` first"
+        typer.echo(f"foretype: the engine that runs has {used}, not {pair}: {remedy}", err=True)
     outcome = trace.get("outcome")
     numbers = {name: trace.get(name, 0) for name in NUMBERS}
     if as_json:

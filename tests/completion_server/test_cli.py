@@ -442,7 +442,7 @@ async def test_try_says_that_the_engine_has_another_pair(
     result = await asyncio.to_thread(run, "try", f"{tmp_path / 'x.py'}:1:0", "--json", *options)
     assert result.exit_code == 0
     assert json.loads(result.stdout)["pair"] == "scripted"
-    warning = "foretype: the engine that runs has scripted, not qwen-7b-0.5b: `foretype stop` first\n"
+    warning = "foretype: the engine that runs has scripted, not qwen-7b-0.5b: `foretype pairs use qwen-7b-0.5b` first\n"
     assert result.stderr == (warning if told else "")
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from completion_server import client as client_module
 from completion_server import errors
+from completion_server.backend import Backend
 from completion_server.client import EngineClient, connect
 from completion_server.errors import (
     EngineUnavailable,
@@ -21,6 +22,7 @@ from completion_server.errors import (
     SettingsError,
     VersionMismatch,
 )
+from completion_server.hub import Hub
 from completion_server.instance import Running, claim
 from completion_server.paths import RuntimePaths
 from completion_server.protocol import (
@@ -38,6 +40,7 @@ from completion_server.protocol import (
     Hello,
     Limits,
     Message,
+    PairInUse,
     Result,
     State,
     Status,
@@ -47,7 +50,7 @@ from completion_server.protocol import (
 from completion_server.protocol.codec import decode
 from completion_server.protocol.frames import frame, read_frame
 from completion_server.refusal import error_classes
-from completion_server.scripted import Rule, ScriptedBackend
+from completion_server.scripted import Rule, Script, ScriptedBackend
 
 NEVER = Rule("late", match="wait", delay_ms=3_600_000)
 SOON = 20.0
@@ -416,3 +419,35 @@ def test_every_code_of_the_tree_is_known() -> None:
     classes = error_classes()
     named = {value.code for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)}
     assert named - {"internal"} == set(classes)
+
+
+async def test_another_pair_is_in_use_once_it_is_answered(
+    runtime: RuntimePaths, serve_here: Callable[[Backend], Awaitable[Hub]]
+) -> None:
+    """Over the real socket: requests before and after, states for all, a second asker refused, the end in between."""
+    backend = ScriptedBackend(Script(rules=(Rule("new", pair="other"), Rule("old")), pairs=("other", "slow")))
+    hub = await serve_here(backend)
+    states: list[State] = []
+    one = await connect(name="one", paths=runtime)
+    two = await connect(name="two", paths=runtime, on_state=states.append)
+    try:
+        assert (await one.complete(context("x"))).text == "old"
+        assert await one.use_pair("other") == PairInUse(2, "other", 0.0)
+        assert (await one.complete(context("x"))).text == "new"
+        await two.status()
+        assert (two.state.phase, two.state.pair) == ("ready", "other")
+        assert {state.phase for state in states} <= {"loading", "ready"}
+        with pytest.raises(SettingsError, match="no pair is called 'nonsense'"):
+            await two.use_pair("nonsense")
+        backend._pairs._load_s = 3_600.0
+        waiting = asyncio.create_task(one.use_pair("slow"))
+        await one.status()  # behind it
+        with pytest.raises(RequestError, match="just switching"):
+            await two.use_pair("slow")
+        ending = asyncio.create_task(hub.stop())
+        with pytest.raises(EngineUnavailable):
+            await waiting
+        await ending
+    finally:
+        await one.aclose()
+        await two.aclose()
