@@ -16,14 +16,17 @@ The rules, in the order in which they apply:
 - Of three or more equal lines the first stays, and so does the first copy of any phrase that goes round in a loop. Of
   four or more lines that differ only in their numbers the first three stay, and names that begin to stutter
   (`size_size`) end it with the line before.
+- Of `one_statement`: the line with which the brackets that the statement opened are closed, if its end says that
+  nothing follows, and no line below is indented deeper. One that opens a block goes on by the other rules.
 - At most `max_lines` lines. Where that or the limit of tokens cuts, whole statements stay and what they leave behind
   goes: half a line, half a call, the head of a block without its body. Blank lines at the end are dropped.
 """
 
 from completion_server.brackets import CLOSERS, BracketScanner
-from completion_server.protocol import MAX_NEW_TOKENS, Complete, FinishReason
+from completion_server.protocol import Complete, FinishReason
+from completion_server.raw_text import RawText
 from completion_server.repetition import loop_end, same_but_for_numbers, stutter
-from completion_server.statements import indent_of, is_finished, tab_width
+from completion_server.statements import ends_at_line_end, indent_of, is_finished, opens_block, tab_width
 
 _REACH = 2_000  # code points of the cursor's line that are looked at
 _MAX_BLANK_LINES = 3
@@ -39,7 +42,9 @@ class Ending:
     `finished` is None until the end is found.
     """
 
-    def __init__(self, before: str, after: str, language: str = "", max_lines: int = 12) -> None:
+    def __init__(
+        self, before: str, after: str, language: str = "", max_lines: int = 12, *, one_statement: bool = False
+    ) -> None:
         line = before[before.rfind("\n") + 1 :][-_REACH:]
         rest, _, below = after.partition("\n")
         self.finished: FinishReason | None = None
@@ -73,6 +78,9 @@ class Ending:
         self._open_here = _without(self._scanner.open, self._rest_closers)  # closers that the cursor's line still needs
         self._scanner.open = []  # from here on: brackets that the suggestion opened
         self._ends_with_line = False
+        self._language = language
+        self._one_statement = one_statement
+        self._may_end = False  # with the line above, if the one that is being written is no part of its statement
         self._may_go_beyond = bool(self._rest) and CLOSERS.union(_QUOTES, " \t").issuperset(self._rest)
         self._one_line = self._in_quote_of_cursor
         self._beyond = False  # a closer of the rest of the line has been written
@@ -136,6 +144,10 @@ class Ending:
     def _leaves_block(self, char: str) -> bool:
         """Decide, at the first text of a line, whether the line belongs to the block that the suggestion is in."""
         indent = indent_of(self._line, self._tab)
+        if self._may_end:
+            if indent <= self._floor and char != "{":
+                return True
+            self._may_end = self._one_statement = False
         if self._base is None:
             if self._lines > 1 and indent < self._floor:
                 return True
@@ -187,6 +199,19 @@ class Ending:
         self._block_beyond = self._block_beyond or self._line.rstrip().endswith(":")
         return not self._scanner.open and not self._block_beyond
 
+    def _ends_one_statement(self) -> bool:
+        """Whether the line that ends is the last of the only statement; `_may_end` where the next one will tell."""
+        if not self._one_statement or not self._line.strip():
+            return False
+        if self._scanner.open or self._scanner.triple or self._open_here or self._rest_closers:
+            return False
+        if opens_block(self._line):
+            self._one_statement = False
+        elif is_finished(self._line):
+            self._may_end = not ends_at_line_end(self._line, self._language)
+            return not self._may_end
+        return False
+
     def _end_line(self) -> None:
         if not self._line.strip():
             self._blank_lines += 1
@@ -208,7 +233,7 @@ class Ending:
             self._cut(self._counting[-2])
         elif self._repeats >= _EQUAL_LINES:
             self._stop("loop")
-        elif self._max_lines == 1 or self._ends_with_rest():
+        elif self._max_lines == 1 or self._ends_with_rest() or self._ends_one_statement():
             self._stop("end-of-line")
         elif self._blank_lines > _MAX_BLANK_LINES or (self._ends_with_line and not self._scanner.open):
             self._stop("end-of-block")
@@ -265,38 +290,12 @@ class Ending:
         self.finished = reason
 
 
-class RawText:
-    """Takes text as `Ending` does; the first `max_lines` lines of it stand as they are: for measuring a model."""
-
-    def __init__(self, max_lines: int = MAX_NEW_TOKENS) -> None:
-        self.finished: FinishReason | None = None
-        self._pieces: list[str] = []
-        self._lines_left = max_lines
-
-    @property
-    def text(self) -> str:
-        return "".join(self._pieces)
-
-    def feed(self, text: str) -> str:
-        lines = [] if self.finished else text.split("\n")
-        stands = "\n".join(lines[: self._lines_left])
-        self._pieces.append(stands)
-        if len(lines) > self._lines_left:
-            self.finished = "end-of-line"
-        self._lines_left -= max(0, len(lines) - 1)
-        return stands
-
-    def finish(self, reason: FinishReason) -> str:
-        self.finished = self.finished or reason
-        return ""
-
-
 def ending_of(request: Complete) -> Ending | RawText:
     """The rules that hold for the suggestion that `request` asks for."""
-    context = request.context
+    context, limits = request.context, request.limits
     if request.raw:
-        return RawText(request.limits.max_lines)
-    return Ending(context.before, context.after, context.language, request.limits.max_lines)
+        return RawText(limits.max_lines)
+    return Ending(context.before, context.after, context.language, limits.max_lines, one_statement=limits.one_statement)
 
 
 def _without(closers: list[str], taken: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Literal
 from completion_server.errors import ForetypeError, Overloaded, RequestCancelled
 from completion_server.protocol import MAX_ALTERNATIVES, Context, Decoding, Delta, Limits, Result
 from lsp.engine_link import Engine, EngineLink
+from lsp.place import Extent
 from lsp.settings import Settings
 
 INVOKED_WAIT = 10.0  # seconds that a person who asked by hand waits for an engine that loads
@@ -23,13 +24,23 @@ class Reply:
 
 
 async def ask(
-    link: EngineLink, context: Context, settings: Settings, on_delta: Callable[[Delta], None], *, invoked: bool
+    link: EngineLink,
+    context: Context,
+    settings: Settings,
+    on_delta: Callable[[Delta], None],
+    *,
+    extent: Extent,
+    invoked: bool,
 ) -> Reply:
-    """Raises only `asyncio.CancelledError`; the engine hears of that. `invoked`: by hand, with alternatives."""
+    """Raises only `asyncio.CancelledError`; the engine hears of that. What goes beyond `extent` is not asked for.
+
+    `invoked`: by hand, with alternatives.
+    """
     engine = await _engine(link, context, invoked)
     if engine is None:
         return Reply("loading" if link.phase in ("starting", "loading", "unloaded") else "unavailable")
-    limits = Limits(settings.max_tokens, settings.max_lines)
+    lines = 1 if extent == "line" else settings.max_lines
+    limits = Limits(settings.max_tokens, lines, one_statement=extent == "statement" and lines > 1)
     decoding = Decoding(drafting=settings.drafting)
     alternatives = MAX_ALTERNATIVES if invoked else 1
     try:

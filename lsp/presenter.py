@@ -7,6 +7,7 @@ from lsp.answer import Ghost
 from lsp.context import plain
 from lsp.document import Document
 from lsp.indentation import in_style
+from lsp.place import Extent
 from lsp.refine import refine
 from lsp.stream import settled
 from lsp.suggestion import Suggestion
@@ -25,6 +26,7 @@ class Presenter:
         self.min_confidence = 0.0
         self._document = document
         self._may_begin_below = may_begin_below
+        self._parsed: tuple[Context, Syntax] | None = None
 
     def ghosts(self, suggestions: Iterable[Suggestion], cursor: Position, *, invoked: bool) -> tuple[Ghost, ...]:
         """What of `suggestions` is to be shown at `cursor`: the first, or up to three that differ if asked by hand."""
@@ -57,6 +59,10 @@ class Presenter:
         text = shown.text.replace("\n", self.eol(cursor))
         return Ghost(suggestion.id, text, suggestion.anchor, shown.replace, typed, sure)
 
+    def extent(self, context: Context) -> Extent:
+        """How far a suggestion at the place of `context` may go; no more is worth asking for."""
+        return self._syntax(context).extent
+
     def styled(self, said: str, context: Context) -> str:
         """What the model said, in the document's style and without cuts."""
         around = self._surroundings(context.before, context.after)
@@ -78,7 +84,7 @@ class Presenter:
         suggestion.scores = self.scores_of(said, scores, context)
 
     def head(self, said: str, context: Context, *, words: bool) -> str:
-        """The part of what `fill` will give that stands while the model still writes; `words`: parts of the first line too."""
+        """What `fill` will give, as far as it stands while the model writes; `words`: parts of the first line too."""
         head = settled(said, self._surroundings(context.before, context.after), words=words)
         return self._cut(head, context).text if head.strip() else ""
 
@@ -88,8 +94,13 @@ class Presenter:
 
     def _cut(self, said: str, context: Context) -> Cut:
         around = self._surroundings(context.before, context.after)
-        syntax = Syntax(context.before, context.after, context.language)
-        return refine(said, context.before, context.after, syntax, around)
+        return refine(said, context.before, context.after, self._syntax(context), around)
+
+    def _syntax(self, context: Context) -> Syntax:
+        """Parsed once for a request, not once more for every piece of its answer."""
+        if self._parsed is None or self._parsed[0] is not context:
+            self._parsed = context, Syntax(context.before, context.after, context.language)
+        return self._parsed[1]
 
     def _surroundings(self, before: str, after: str) -> Surroundings:
         return Surroundings.of(before, after, self._document.language, may_begin_below=self._may_begin_below)

@@ -110,7 +110,8 @@ class Runner:
             self._heard(run, delta)
 
         try:
-            reply = await ask(self._link, run.context, self.settings, heard, invoked=run.invoked)
+            extent = self._presenter.extent(run.context)
+            reply = await ask(self._link, run.context, self.settings, heard, extent=extent, invoked=run.invoked)
             if run is self._run:
                 self._finish(run, reply)
         except Exception as error:

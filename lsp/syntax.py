@@ -15,7 +15,7 @@ from tree_sitter import Node, Parser, Point, Tree
 from lsp.brackets import unmatched_closers
 from lsp.grammars import canonical, grammar_of
 from lsp.leniency import faults_let_pass
-from lsp.place import Place, enclosing_text, place_of
+from lsp.place import Extent, Place, enclosing_text, place_of
 from lsp.syntax_window import window
 from lsp.trim import Surroundings, Trimmed, trim
 
@@ -51,6 +51,11 @@ class Syntax:
         inside = enclosing_text(self._tree.root_node, len(self._head)) if self._tree else None
         above = self._head.decode()[: -len(self._line) or None]
         return place_of(self._line, self._after.partition("\n")[0], above, self._language, inside)
+
+    @property
+    def extent(self) -> Extent:
+        """How far a suggestion may go here; without a grammar nobody knows, and on a blank line what begins there."""
+        return self.place.extent if self._parser and self._line.strip() else "block"
 
     def cut(self, text: str, around: Surroundings) -> Cut:
         """The longest head of `text`, in whole lines or up to a surplus closer, that brings the fewest faults.

@@ -78,10 +78,14 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where a suggestion ends at the latest. `max_lines` = 1 asks for the rest of the line."""
+    """Where a suggestion ends at the latest. `max_lines` = 1 asks for the rest of the line.
+
+    With `one_statement` it ends with the statement that the cursor is in, if that opens no block.
+    """
 
     max_tokens: int = 96
     max_lines: int = 12
+    one_statement: bool = False
 
 
 @dataclass(frozen=True, slots=True)

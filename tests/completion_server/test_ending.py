@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from completion_server.ending import Ending, RawText
+from completion_server.ending import Ending
+from completion_server.raw_text import RawText
 
 CURSOR = "⟦|⟧"
 
@@ -167,6 +168,31 @@ class TestLimits:
         assert Ending("x" * 300_000, "", "python").feed("y") == "y"
 
 
+@pytest.mark.parametrize(
+    ("language", "document", "model", "text"),
+    [
+        ("python", "x = ⟦|⟧\n", "1\ny = 2\n", "1"),
+        ("python", "x = ⟦|⟧\n", "f(\n    1,\n)\ny = 2\n", "f(\n    1,\n)"),
+        ("python", "x = f(⟦|⟧\n", "1,\n      2)\ny = 2\n", "1,\n      2)"),
+        ("python", "x = ⟦|⟧\n", "1 + \\\n    2\ny\n", "1 + \\\n    2"),
+        ("python", "if ⟦|⟧\n", "x:\n    y\n", "x:\n    y"),  # a block goes on
+        ("javascript", "x = ⟦|⟧\n", "1;\n  .z();\n", "1;"),
+        ("javascript", "x = ⟦|⟧\n", "f()\n  .g()\n  .h()\n", "f()\n  .g()\n  .h()"),
+        ("javascript", "x = ⟦|⟧\n", "f()\n\ny = 2\n", "f()"),
+        ("javascript", "x = ⟦|⟧\n", "{\n  a: 1,\n};\ny = 2;\n", "{\n  a: 1,\n};"),
+        ("javascript", "f(⟦|⟧)\n", "x, () => {\n  y();\n});\nz();\n", "x, () => {\n  y();\n});"),
+        ("csharp", "if (⟦|⟧\n", "x)\n{\n    y();\n}\n", "x)\n{\n    y();\n}"),
+        ("ruby", "if ⟦|⟧\n", "x\n  y\nend\n", "x\n  y\nend"),
+    ],
+)
+def test_of_one_statement_the_end_is_the_end(language, document, model, text):
+    before, after = document.split(CURSOR)
+    ending = Ending(before, after, language, one_statement=True)
+    ending.feed(model)
+    ending.finish("end-of-text")
+    assert ending.text == text
+
+
 DOCUMENTS = st.sampled_from(
     [
         "⟦|⟧",
@@ -188,6 +214,17 @@ LANGUAGES = st.sampled_from(["python", "javascript", "rust", "shellscript", "htm
 PIECES = ["x = 1", "x = 2", "\n", "    ", "\t", " ", "(", ")", "{", "}", "]", '"', "'", '"""', "\\", "y", "\r\n", "`"]
 MORE = ["\n    x = 1", "\n    x = 12", ":\n", "# ", "é漢", "-" * 30, "</ul>", "@p\n", "a, " * 4]
 MODELS = st.lists(st.sampled_from(PIECES + MORE)).map("".join)
+
+
+@given(document=DOCUMENTS, model=MODELS, language=LANGUAGES, max_lines=st.integers(1, 5))
+def test_of_one_statement_comes_a_head_of_what_would_come_without_it(document, model, language, max_lines):
+    before, after = document.split(CURSOR)
+    ending = Ending(before, after, language, max_lines, one_statement=True)
+    ending.feed(model)
+    ending.finish("end-of-text")
+    if ending.finished in ("end-of-line", "end-of-block"):
+        whole = end(document, model, language, max_lines)
+        assert whole[0].startswith(ending.text) or whole[1] in ("loop", "length")
 
 
 @given(document=DOCUMENTS, model=MODELS, language=LANGUAGES, max_lines=st.integers(1, 5), data=st.data())

@@ -76,6 +76,21 @@ def test_what_is_beyond_the_extent_of_the_place_goes(document: str, text: str, k
     assert cut(document, text).text == kept
 
 
+@pytest.mark.parametrize(
+    ("document", "language", "extent"),
+    [
+        ("x = ⟦|⟧\n", "python", "statement"),
+        ("# a ⟦|⟧\n", "python", "line"),
+        ("def f():\n    ⟦|⟧\n", "python", "block"),
+        ('"""\n⟦|⟧\n"""\n', "python", "block"),  # what is said may begin with a line end
+        ("- a ⟦|⟧\n", "markdown", "block"),
+    ],
+)
+def test_how_far_it_is_worth_asking(document: str, language: str, extent: str) -> None:
+    before, after = document.split("⟦|⟧")
+    assert Syntax(before, after, language).extent == extent
+
+
 def test_without_a_grammar_everything_stays() -> None:
     assert cut("- a\n- ⟦|⟧\n", "b (\n- c", "markdown") == Cut("b (\n- c")
 
