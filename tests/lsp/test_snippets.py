@@ -116,7 +116,8 @@ def test_the_set_stays_while_somebody_works_in_a_file() -> None:
 
 
 def test_far_away_in_the_file_another_set_is_chosen() -> None:
-    here = main("circle radius area\n" + "\n" * 2 * FAR + "oven bread dough heat")
+    ruler = "#" * 40 + "\n"  # no words, and enough of it that neither end sees the other's
+    here = main("circle radius area\n" + ruler * 2 * FAR + "oven bread dough heat")
     desk = Desk(here, Open("shapes.py", SHAPES), Open("cooking.py", COOKING))
     assert desk.paths(here) == ["shapes.py"]
     assert desk.paths(here, Position(FAR, 0)) == ["shapes.py"]
