@@ -122,7 +122,7 @@ def test_far_away_in_the_file_another_set_is_chosen() -> None:
     assert desk.paths(here) == ["shapes.py"]
     assert desk.paths(here, Position(FAR, 0)) == ["shapes.py"]
     assert desk.paths(here, here.document.text.end) == ["cooking.py"]
-    assert desk.paths(here, Position(FAR + 1, 0)) == ["cooking.py"]
+    assert desk.paths(here, Position(FAR + 2, 0)) == ["cooking.py"]
 
 
 def test_who_comes_back_keeps_what_is_still_there() -> None:
