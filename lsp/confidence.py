@@ -16,11 +16,11 @@ WEIGHTS: Mapping[str, float] = {"bias": -1.16, "logprob": 1.53, "length": 1.14}
 def confidence(scores: Sequence[TokenScore], length: int) -> float:
     """The chance that the next `length` code points, those of the first line that would be shown, are right.
 
-    `scores` begin at the cursor and may go on behind `length`; a token that reaches over it counts. 0 where there is
-    nothing to go by.
+    `scores` begin at the cursor and may go on behind `length`; a token that reaches over it counts. 1 where nothing
+    speaks against it: there are none.
     """
     found = features(scores, length)
-    return 0.0 if found is None else chance(found, WEIGHTS)
+    return 1.0 if found is None else chance(found, WEIGHTS)
 
 
 def features(scores: Sequence[TokenScore], length: int) -> dict[str, float] | None:

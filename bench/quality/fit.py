@@ -64,7 +64,7 @@ def example(outcome: Outcome) -> Example | None:
 def judged(outcomes: Sequence[Outcome], weights: Mapping[str, float]) -> list[Suggested]:
     """The suggestions with the confidence that `weights` give."""
     pairs = [(outcome.ours, example(outcome)) for outcome in outcomes]
-    return [replace(ours, confidence=chance(found.features, weights) if found else 0.0) for ours, found in pairs]
+    return [replace(ours, confidence=chance(found.features, weights) if found else 1.0) for ours, found in pairs]
 
 
 def fit(examples: Sequence[Example]) -> dict[str, float]:

@@ -31,9 +31,8 @@ def test_what_stands_behind_the_first_line_does_not_matter_but_the_token_that_en
     assert features(LINE, 5) == pytest.approx(features(LINE[:2], 5))
 
 
-def test_without_text_or_scores_there_is_nothing_to_be_sure_of() -> None:
-    assert confidence((), 10) == 0.0
-    assert confidence(LINE, 0) == 0.0
+def test_without_scores_nothing_speaks_against_it() -> None:
+    assert confidence((), 10) == 1.0
 
 
 @given(
