@@ -172,6 +172,21 @@ async def test_what_was_accepted_and_then_changed_is_kept_in_part(
     assert heard.kinds() == [("shown", 8), ("accepted", 8), ("kept-30s", 4)]
 
 
+async def test_an_editor_that_leaves_ends_what_was_in_hand(
+    editor: Any, engine: FakeEngine, heard: Heard, clock: Clock
+) -> None:
+    engine.say = lambda _: "foo(bar)"
+    editor.open("x = ")
+    item = await item_at(editor, 0, 4)
+    show(editor, item)
+    clock.now += 1
+    editor.insert(0, 4, "foo")
+    take_part(editor, item, 3)
+    editor.send({"id": "bye", "method": "shutdown"})
+    await editor.reply("bye")
+    assert heard.kinds() == [("shown", 8), ("partly-accepted", 3)]
+
+
 async def test_a_timer_looks_after_a_while(
     editor: Any, engine: FakeEngine, heard: Heard, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,7 @@
 import { bars, chart, element, legend, nothing, round, trace } from "./charts.js";
 
 const token = location.hash.slice(1);
-const state = { days: 7, last: 0, keys: [] };
+const state = { days: 7, last: 0, keys: [], found: null };
 const KEPT_KEYS = 240;
 const DECADES = [[1, "1 ms"], [10, "10 ms"], [100, "100 ms"], [1000, "1 s"], [10000, "10 s"]];
 
@@ -27,6 +27,7 @@ function say(text, bad = false) {
 const widthOf = (id) => Math.max(240, document.getElementById(id).clientWidth);
 
 const percent = (share) => (share === null || share === undefined ? "–" : `${round(100 * share)} %`);
+const milliseconds = (value) => (value === null || value === undefined ? "–" : `${round(value)} ms`);
 const shares = { from: 0, to: 1, ticks: [[0, "0"], [0.25, "25 %"], [0.5, "50 %"], [0.75, "75 %"], [1, "100 %"]] };
 
 function tiles(total) {
@@ -35,9 +36,9 @@ function tiles(total) {
     [percent(total.suggestion_acceptance_rate), `accepted of ${total.shown} shown`],
     [percent(total.character_acceptance_rate), "accepted, by characters"],
     [percent(total.persistence_2min), "still there after 2 min"],
-    [`${round(key.p50)} ms`, "key to suggestion, p50"],
-    [`${round(key.p95)} ms`, `p95; p99 ${round(key.p99)} ms`],
-    [`${round(total.ttft_ms.p95)} ms`, `first text, p95; p50 ${round(total.ttft_ms.p50)}`],
+    [milliseconds(key.p50), "key to suggestion, p50"],
+    [milliseconds(key.p95), `p95; p99 ${milliseconds(key.p99)}`],
+    [milliseconds(total.ttft_ms.p95), `first text, p95; p50 ${round(total.ttft_ms.p50)}`],
     [percent(total.goodput), "of suggestions in time"],
     [percent(total.cached_token_ratio), "of prompt tokens cached"],
     [percent(total.draft_acceptance_rate), "of drafted tokens accepted"],
@@ -116,17 +117,21 @@ function keys() {
   put("live", chart({ series, x: { from: 0, to: Math.max(state.keys.length + 1, 40), ticks: [] }, y, dots: true, label: "the latest keys", width: widthOf("live") }), legend(series.map((one) => one.name)));
 }
 
+function show(found) {
+  tiles(found.total);
+  acceptance(found.acceptance, found.since, found.now);
+  latency(found.latency, found.limits);
+  drafters(found.total.drafters);
+  spent(found.spent);
+  slow(found.slow);
+  groups(found.groups);
+}
+
 async function refresh() {
   try {
-    const found = await ask(`/api/numbers?days=${state.days}`);
-    tiles(found.total);
-    acceptance(found.acceptance, found.since, found.now);
-    latency(found.latency, found.limits);
-    drafters(found.total.drafters);
-    spent(found.spent);
-    slow(found.slow);
-    groups(found.groups);
-    say(`${found.total.keystrokes} keys`);
+    state.found = await ask(`/api/numbers?days=${state.days}`);
+    show(state.found);
+    say(`${state.found.total.keystrokes} keys`);
   } catch (error) {
     say(error.message, true);
   }
@@ -150,6 +155,12 @@ for (const button of document.querySelectorAll("button[data-days]")) {
     refresh();
   });
 }
+
+// Charts are drawn to the width of their place.
+addEventListener("resize", () => {
+  if (state.found) show(state.found);
+  keys();
+});
 
 async function repeatedly(call, milliseconds) {
   await call();
