@@ -117,7 +117,7 @@ def test_a_pair_that_there_is_not_has_no_parts(tmp_path) -> None:
 def test_weights_are_fitted_and_printed(source, scripted_command, capsys) -> None:
     rules = [
         {"match": "value.", "text": "name\n", "scores": [[4, -0.1]]},
-        {"text": "wrong wrong\n", "scores": [[5, -3.0], [11, -3.0]]},
+        {"text": "wrong\n", "scores": [[5, -6.0]]},
     ]
     command = scripted_command("--exit-with-parent", rules=rules)
     assert fit.main(["--files", source, "--n", "21"], engine_command=command) == 0
