@@ -149,10 +149,10 @@ async def test_a_suggestion_grows_behind_its_first_line(client: Client, start_en
 
 
 async def test_a_request_is_cancelled_by_its_id(client: Client, start_engine: Any) -> None:
-    await start_engine(rules=[{"match": "slow ", "text": "x", "delay_ms": 60_000}, {"text": "y"}])
+    await start_engine(rules=[{"match": "s in ", "text": "x", "delay_ms": 60_000}, {"text": "y"}])
     await client.initialize()
     await client.phase("ready")
-    client.open("slow ")
+    client.open("s in ")
     protocol = client.raw.protocol
     answer = protocol.send_request("textDocument/inlineCompletion", client.params(0, 5), msg_id="c1")
     client.raw.cancel_request(types.CancelParams(id="c1"))
@@ -160,7 +160,7 @@ async def test_a_request_is_cancelled_by_its_id(client: Client, start_engine: An
         with pytest.raises(Exception, match="cancelled") as caught:
             await asyncio.wrap_future(answer)
     assert getattr(caught.value, "code", None) == -32800
-    client.insert(0, 5, "fast ")
+    client.insert(0, 5, "(1) +")
     assert await client.ghost(0, 10) == "y"
 
 
@@ -187,10 +187,10 @@ async def test_seventy_requests_each_cancelled_by_the_next(client: Client, start
 async def test_the_engine_is_killed_in_the_middle_of_a_request_and_started_again(
     client: Client, start_engine: Any
 ) -> None:
-    engine = await start_engine(rules=[{"match": "slow ", "text": "x", "delay_ms": 60_000, "chunks": 2}, {"text": "y"}])
+    engine = await start_engine(rules=[{"match": "s in ", "text": "x", "delay_ms": 60_000, "chunks": 2}, {"text": "y"}])
     await client.initialize()
     await client.phase("ready")
-    client.open("slow ")
+    client.open("s in ")
     answer = asyncio.create_task(client.ghost(0, 5))
     watcher = await connect(name="test")
     while not (await watcher.status()).running:
