@@ -1,6 +1,10 @@
 """`:Foretype`, options, and what is switched on and off."""
 
+import shutil
+
 import pytest
+
+from bench.neovim import PLUGIN
 
 
 def test_switching_off_and_on(editor):
@@ -93,12 +97,11 @@ def test_options_that_make_no_sense_are_named(new_editor):
     ]
 
 
-def test_the_help_has_every_option_and_every_command(editor):
-    text = editor.lua("""
-      vim.cmd.helptags(vim.fs.dirname(vim.api.nvim_get_runtime_file('doc/foretype.txt', false)[1]))
-      vim.cmd.help('foretype')
-      return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\\n')
-    """)
+def test_the_help_has_every_option_and_every_command(editor, tmp_path):
+    shutil.copytree(PLUGIN / "doc", tmp_path / "doc")
+    editor.request("nvim_command", f"helptags {tmp_path / 'doc'}")  # fails where a tag is there twice
+    assert "foretype-options" in (tmp_path / "doc" / "tags").read_text()
+    text = (tmp_path / "doc" / "foretype.txt").read_text()
     options = editor.lua("local c = require('foretype.config'); return vim.tbl_keys(c.defaults())")
     for name in {*options, "cmd", "should_attach"} - {"chosen_keys"}:
         assert f"`{name}`" in text, name
