@@ -107,10 +107,10 @@ async def test_a_server_that_does_not_start():
 
 
 async def test_a_request_whose_task_is_cancelled_is_cancelled_in_the_engine(scripted):
-    engine = await scripted(Rule("1\n", match="fast "), Rule("2\n", delay_ms=60_000))
+    engine = await scripted(Rule("1\n", match="fast + "), Rule("2\n", delay_ms=60_000))
     async with HeadlessEditor(NO_START) as editor:
         await editor.wait_ready(SOON)
-        buffer = editor.open(FILE, "slow ")
+        buffer = editor.open(FILE, "slow = ")
         asked = asyncio.create_task(buffer.suggest())
         async with asyncio.timeout(SOON):
             await until(lambda: engine.snapshot().running)
@@ -118,7 +118,7 @@ async def test_a_request_whose_task_is_cancelled_is_cancelled_in_the_engine(scri
             with pytest.raises(asyncio.CancelledError):
                 await asked
             await until(lambda: engine.snapshot().cancelled)
-        buffer.insert("fast ")
+        buffer.insert("fast + ")
         assert (await buffer.suggest()).text == "1"
 
 
