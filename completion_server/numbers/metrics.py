@@ -85,8 +85,8 @@ class Metrics:
         self._passes.labels(pair).inc(record.target_passes)
         self._prompt.labels(pair, "cached").inc(record.cached_tokens)
         self._prompt.labels(pair, "computed").inc(record.computed_tokens)
-        if record.outcome in _STOPPED:
-            self._wasted.labels(pair).inc(record.computed_tokens + record.completion_tokens)
+        wasted = record.computed_tokens + record.completion_tokens if record.outcome in _STOPPED else 0
+        self._wasted.labels(pair).inc(wasted)  # 0 is said too: a rate of what is not there is no data
         if record.outcome != "completed":
             return
         self._queue.labels(pair).observe(record.queue_ms / 1e3)

@@ -62,6 +62,12 @@ def test_a_failed_request_wastes_nothing() -> None:
     assert "foretype_wasted_tokens_total{}" not in moved(RequestRecord(0, "l", "p", "c", "failed", computed_tokens=7))
 
 
+def test_that_nothing_was_wasted_is_said() -> None:
+    metrics = Metrics()
+    metrics.add(RequestRecord(0, "lsp", "p", "c", "completed"))
+    assert 'foretype_wasted_tokens_total{pair="p"} 0.0' in generate_latest(metrics.registry).decode()
+
+
 def test_drafts_by_drafter_and_position_from_one() -> None:
     assert moved(DraftRecord(0, "p", "python", "n-gram", 0, drafted=3, accepted=2)) == {
         "foretype_spec_decode_num_draft_tokens_total{drafter=n-gram,position=1}": 3,
