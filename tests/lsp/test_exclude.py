@@ -172,12 +172,12 @@ async def test_a_key_is_seen_as_soon_as_its_pieces_come_together(editor: Any, en
 
 
 async def test_an_edit_on_a_long_line_that_names_a_key(editor: Any, engine: FakeEngine) -> None:
-    engine.say = lambda _: " + 1"
+    engine.say = lambda _: "1"
     begin = "-----BEGIN PRIVATE KEY-----"
-    editor.open(f'x = "{begin}"' + " - y" * NEIGHBOURHOOD)
+    editor.open(f'a = "{begin}"  # ' + "y " * NEIGHBOURHOOD + "\nx = ")
     for column in range(NEIGHBOURHOOD, NEIGHBOURHOOD + 2 * len(begin)):
-        editor.insert(0, column, " ")
-    assert await editor.ghost(0, len(f'x = "{begin}"')) == " + 1"
+        editor.insert(0, column, ";")
+    assert await editor.ghost(1, 4) == "1"
 
 
 async def test_a_link_to_a_secret_is_one(editor: Any, engine: FakeEngine, tmp_path: Path) -> None:
