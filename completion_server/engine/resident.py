@@ -25,12 +25,15 @@ class Resident:
 
     def __init__(self, pair: str, load: Load, announce: Callable[[State], None]) -> None:
         self.pair = pair
-        self.engine: Engine | None = None
         self.failure: ForetypeError | None = None  # why the last try to load it failed
         self._load = load
         self._announce = announce
         self._failed_at: float | None = None
-        self._before = Snapshot()  # totals of engines that were dropped
+        self._books: tuple[Engine | None, Snapshot] = (None, Snapshot())  # and totals of engines that were dropped
+
+    @property
+    def engine(self) -> "Engine | None":
+        return self._books[0]
 
     def ensure(self) -> "Engine | None":
         """The engine, loaded if it is not; None where that fails, or has just failed."""
@@ -59,9 +62,7 @@ class Resident:
 
     def drop(self) -> None:
         """The models go; what was counted stays."""
-        if self.engine is not None:
-            self._before = self.engine.snapshot().after(self._before).totals()
-            self.engine = None
+        self._books = (None, self.snapshot().totals())
 
     def unload(self, why: str) -> None:
         """Drop the models and let the system have their memory; the next request loads them again."""
@@ -70,8 +71,8 @@ class Resident:
         self._announce(State("unloaded", self.pair, why))
 
     def snapshot(self) -> Snapshot:
-        engine = self.engine
-        return self._before if engine is None else engine.snapshot().after(self._before)
+        engine, before = self._books
+        return before if engine is None else engine.snapshot().after(before)
 
     def _load_instead(self, candidate: Candidate) -> "Engine":
         try:
@@ -87,7 +88,8 @@ class Resident:
         return load(lambda detail, done: self._announce(State("loading", pair, detail, done)))
 
     def _take(self, pair: str, load: Load, engine: "Engine") -> None:
-        self.pair, self._load, self.engine = engine.pair.name or pair, load, engine
+        self.pair, self._load = engine.pair.name or pair, load
+        self._books = (engine, self._books[1])
         self.failure = self._failed_at = None
         self._announce(State("ready", self.pair, engine.description))
 

@@ -40,7 +40,8 @@ class Graphs:
                 run()
         torch.cuda.current_stream(self._device).wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool, stream=stream):
+        # Another thread may answer requests meanwhile, with a pair that is about to be replaced: not its calls count.
+        with torch.cuda.graph(graph, pool=self._pool, stream=stream, capture_error_mode="thread_local"):
             result = run()
         self.recorded += 1
 
