@@ -30,6 +30,7 @@ from completion_server.models import loader
 from completion_server.models.decoder import Decoder, Feed
 from completion_server.models.device import choose_arithmetic
 from completion_server.models.loader import LoadedModel
+from completion_server.models.state_draft import is_state_draft
 from completion_server.models.tiny import tiny_model, tiny_tokenizer
 from completion_server.prefix import common_prefix
 from speculative import (
@@ -253,7 +254,10 @@ def _load(pair_name: str | None, dtype: str) -> Models:
     pair = pairs.choose(pairs.load_pairs(), pair_name)
     cpu, arithmetic = torch.device("cpu"), choose_arithmetic(dtype, torch.device("cpu"))
     target = loader.load(pull.locate(pair.target), cpu, arithmetic)
-    return Models(target, loader.load(pull.locate(pair.draft), cpu, arithmetic) if pair.draft else None)
+    draft = pull.locate(pair.draft) if pair.draft else None
+    if draft is None or is_state_draft(draft):  # one that goes on from the target's states is compared in the engine
+        return Models(target, None)
+    return Models(target, loader.load(draft, cpu, arithmetic))
 
 
 def _text(result: dict[str, Any]) -> str:
