@@ -17,22 +17,22 @@ def run(command, keys, terminal):
 
 
 def test_without_a_terminal_there_is_a_line_for_each_key(scripted_command):
-    command = scripted_command("--exit-with-parent", rules=[{"match": "def k", "text": "eys\n"}], load_ms=30)
+    command = scripted_command("--exit-with-parent", rules=[{"match": "def k", "text": "eys(text):\n"}], load_ms=30)
     lines = run(command, 6, terminal=False).splitlines()
     typed = [line for line in lines if "«" in line]
     assert len(typed) == 6
-    assert typed[4].endswith("def k«eys»")
+    assert typed[4].endswith("def k«eys(text):»")
     assert "typed through" in typed[5]
-    assert typed[5].endswith("def ke«ys»")
+    assert typed[5].endswith("def ke«ys(text):»")
     assert "ready" in lines
     assert not any("\x1b" in line for line in lines)
     assert any("vim.lsp" in line for line in lines)
 
 
 def test_on_a_terminal_the_ghost_is_grey_behind_the_cursor(scripted_command):
-    command = scripted_command("--exit-with-parent", rules=[{"match": "def k", "text": "eys\n"}])
+    command = scripted_command("--exit-with-parent", rules=[{"match": "def k", "text": "eys(text):\n"}])
     out = run(command, 6, terminal=True)
-    assert "▏\x1b[3;90meys\x1b[0m" in out
+    assert "▏\x1b[3;90meys(text):\x1b[0m" in out
     assert "first token (TTFT)" in out
     assert "vim.lsp" in out
 
