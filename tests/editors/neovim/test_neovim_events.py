@@ -28,7 +28,7 @@ def test_typed_out_by_hand(editor):
 def test_half_typed_and_half_taken(editor):
     """seq-metrics, the client's part of it: each suggestion is told of by its own id"""
     editor.engine.say(Rule(match="= ", text="one two three\n"), Rule(match="z", text="other\n"))
-    editor.open("x =⟦|⟧")
+    editor.open("x =⟦|⟧", name="a.txt")
     editor.watch()
     editor.keys("a ")
     editor.wait_ghost("one two three")
@@ -65,6 +65,7 @@ def test_what_comes_back_is_shown_again(editor):
     editor.wait(lambda frame: frame.rows[0].startswith("x = q") and not frame.ghost_text)
     editor.keys("<BS>")
     editor.wait_ghost("hello()")
+    editor.settle()
     editor.keys("<Esc>")
     assert [what for what, _ in _told(editor)] == ["didShowCompletion", "hidden", "didShowCompletion", "hidden"]
 
@@ -102,7 +103,7 @@ def test_the_counters_of_a_day(new_editor, engine):
     engine.say(*rules, Rule(match="d = ", text="quick\n"), Rule(match="d = x", text="other\n"))
     editor = new_editor()
     editor.set_up()
-    editor.open("")
+    editor.open("", name="a.txt")
     editor.keys("ia = ")
     editor.wait_ghost("a_one a_two")
     _look(0.3)
