@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from completion_server.protocol import TokenScore
 
-WEIGHTS: Mapping[str, float] = {"bias": -1.16, "logprob": 1.53, "length": 1.14}
+WEIGHTS: Mapping[str, float] = {"bias": 0.23, "logprob": 1.4, "length": 0.51}
 
 
 def confidence(scores: Sequence[TokenScore], length: int) -> float:
