@@ -111,6 +111,11 @@ def test_a_word_is_cut_inside_and_never_a_string_or_a_comment() -> None:
         assert '"' not in line
 
 
+def test_nothing_is_taken_out_that_would_leave_a_bracket_open() -> None:
+    flat = "\n" * 6 + "value = call(first, [\nsecond,\n])\nother = value.first\n"
+    assert [c.wrote for c in all_of("equals", flat)] == [" value.first"]
+
+
 def test_whole_blocks_and_statements() -> None:
     (loop, *_) = [c for c in all_of("indent") if c.wrote.startswith("result += price")]
     assert loop.wrote == "result += price\n        if price:\n            print(price, rate)"
