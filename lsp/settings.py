@@ -26,7 +26,7 @@ class Settings:
     languages_off: tuple[str, ...] = ()  # LSP language ids
     folders_off: tuple[str, ...] = ()  # paths
     exclude: tuple[str, ...] = ()  # see `globs`
-    min_confidence: float = 0.005  # see `confidence`; 0 shows everything
+    min_confidence: float = 0.001  # see `confidence`; 0 shows everything
     snippets: bool = True  # of other files of the workspace in the prompt
     stream: bool = False  # the client takes `foretype/grow`
     events: bool = True  # count what becomes of suggestions
