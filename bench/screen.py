@@ -29,21 +29,23 @@ _SMALL = 30  # lines of a terminal that has room for half as many rows
 _WIDTH = 80  # of a suggestion on one line
 
 _CONNECT = """\
-Neovim    vim.lsp.config("foretype", {{ cmd = {{ "{foretype}", "lsp" }} }})
-(0.12)    vim.lsp.enable("foretype")
-          vim.lsp.inline_completion.enable()
+VS Code   cd {clients}/vscode && npm ci && npm run package
+          code --install-extension dist/foretype.vsix
 
-VS Code   from an extension with vscode-languageclient 11:
-(1.91)    new LanguageClient("foretype", "Foretype", {{ command: "{foretype}", args: ["lsp"] }},
-              {{ documentSelector: [{{ scheme: "file" }}] }}).start()"""
+Neovim    vim.opt.runtimepath:append('{clients}/neovim')
+          require('foretype').setup{{ cmd = {{ '{foretype}', 'lsp' }} }}
+
+Others    any LSP 3.18 client: {foretype} lsp"""
+
+_CLIENTS = Path(__file__).parents[1] / "editor-clients"
 
 
 _OUTCOMES = {"from-cache": "typed through", "empty": "nothing to show"}
 
 
 def how_to_connect() -> str:
-    """Three lines for each editor, with the path of this installation: it is rarely on PATH."""
-    return _CONNECT.format(foretype=Path(sys.executable).with_name("foretype"))
+    """Two lines for each editor, with the path of this installation: it is rarely on PATH."""
+    return _CONNECT.format(foretype=Path(sys.executable).with_name("foretype"), clients=_CLIENTS)
 
 
 class Screen(Protocol):

@@ -26,7 +26,7 @@ def test_without_a_terminal_there_is_a_line_for_each_key(scripted_command):
     assert typed[5].endswith("def ke«ys(text):»")
     assert "ready" in lines
     assert not any("\x1b" in line for line in lines)
-    assert any("vim.lsp" in line for line in lines)
+    assert any("runtimepath" in line for line in lines)
 
 
 def test_on_a_terminal_the_ghost_is_grey_behind_the_cursor(scripted_command):
@@ -34,7 +34,7 @@ def test_on_a_terminal_the_ghost_is_grey_behind_the_cursor(scripted_command):
     out = run(command, 6, terminal=True)
     assert "▏\x1b[3;90meys(text):\x1b[0m" in out
     assert "first token (TTFT)" in out
-    assert "vim.lsp" in out
+    assert "runtimepath" in out
 
 
 def test_what_kept_the_engine_from_starting_is_raised(scripted_command):
