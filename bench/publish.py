@@ -34,10 +34,7 @@ COMMANDS = {
     "editor-neovim-soak": "python -m bench.editor_latency --editor neovim --soak 600 --lines 16000 --json",
 }
 
-QUALITY = (
-    "python -m bench.quality --pair embedded --packages evaluation --n 600 --seed 7 --without trim --without healing "
-    "--json"
-)
+QUALITY = "python -m bench.quality --pair embedded --packages evaluation --n 600 --seed 7 --json"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

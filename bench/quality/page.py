@@ -51,7 +51,12 @@ def page(result: Mapping[str, Any], command: str) -> Iterator[str]:
     yield from ("", "## By kind of place", "", "![Exact lines by kind of place](quality-kinds.svg)", "")
     yield from _groups(result["by_kind"])
     yield from ("", "## By language", "", *_groups(result["by_language"]))
-    yield from ("", "## What each part brings", "", "The same cursors with one part switched off.", "")
+    if result["without"]:
+        yield from ("", "## What each part brings", "", *_parts(result))
+
+
+def _parts(result: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("The same cursors with one part switched off.", "")
     yield from _table("without", [("nothing", result), *result["without"].items()])
     if healing := result["without"].get("healing"):
         ours, off = result["by_kind"]["word"]["exact_line"], healing["exact_line_by_kind"]["word"]
