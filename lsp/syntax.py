@@ -16,7 +16,7 @@ from lsp.brackets import unmatched_closers
 from lsp.grammars import canonical, grammar_of
 from lsp.leniency import faults_let_pass
 from lsp.place import Extent, Place, enclosing_text, place_of
-from lsp.syntax_window import window
+from lsp.syntax_window import closers_left_out, window
 from lsp.trim import Surroundings, Trimmed, trim
 
 
@@ -43,7 +43,7 @@ class Syntax:
         before, after = window(before, after)
         self._line = before.rpartition("\n")[2]
         self._after = after
-        self._head, self._tail = before.encode(), after.encode()
+        self._head, self._tail = before.encode(), (after + closers_left_out(before, after)).encode()
 
     @cached_property
     def place(self) -> Place:

@@ -6,6 +6,8 @@ as they are, and farther up those that are indented less than all between them a
 
 import re
 
+from lsp.brackets import open_brackets, unmatched_closers
+
 _ABOVE = 5_000  # code points that are kept whole in front of the cursor
 _BELOW = 2_000  # and behind it
 _LINE = 2_000  # a longer line is a minified file, and not parsed beyond that
@@ -21,6 +23,19 @@ def window(before: str, after: str) -> tuple[str, str]:
     *lines, last = (above + below.rstrip("\n")).split("\n")
     open_blocks = [line for line in reversed(_headers("\n".join(lines), [last])) if line.rstrip()[-1] in _PAIRS]
     return above, below + "".join(f"{line[: _indent(line)]}{_PAIRS[line.rstrip()[-1]]}\n" for line in open_blocks)
+
+
+def closers_left_out(before: str, after: str) -> str:
+    """Closers of the blocks in braces that are open above the cursor's line and that `after` does not close.
+
+    Who types at the end of a file has not closed them yet, and a line in them is none the worse for it. A bracket of
+    another kind that is open there is more likely a mistake.
+    """
+    above = open_brackets(before.rpartition("\n")[0])
+    if above[-1:] != ["{"]:
+        return ""
+    missing = above[: max(0, len(above) - len(unmatched_closers(after)))]
+    return "".join(f"\n{_PAIRS[bracket]}" for bracket in reversed(missing))
 
 
 def _above(before: str) -> str:
