@@ -46,8 +46,8 @@ def page(result: Mapping[str, Any], command: str) -> Iterator[str]:
     intervals = {name: bounds for name, bounds in result["interval_95"].items() if bounds}
     yield from ("", "95 % intervals, by bootstrap over files: " + _list(intervals) + ".")
     yield from ("", "## How sure it must be", "", "![Precision against how much is shown](quality-curve.svg)", "")
-    yield f"A suggestion whose first line is less likely right than `min_confidence` = {result['min_confidence']:g}"
-    yield "is not shown."
+    yield f"In the tables what is less likely than {result['min_confidence']:g} to be right is not shown;"
+    yield "[settings.md](settings.md) has the default of `min_confidence`, the picture what other values show."
     yield from ("", "## By kind of place", "", "![Exact lines by kind of place](quality-kinds.svg)", "")
     yield from _groups(result["by_kind"])
     yield from ("", "## By language", "", *_groups(result["by_language"]))

@@ -35,7 +35,7 @@ def _curve(axes: Axes, result: Mapping[str, Any]) -> None:
     chosen = result["shown"] / result["n"]
     axes.plot([chosen], [result["precision"]], "o", color=_OURS, markersize=9)
     axes.annotate(
-        f"default, {result['min_confidence']:g}",
+        f"min_confidence {result['min_confidence']:g}",
         (chosen, result["precision"]),
         textcoords="offset points",
         xytext=(8, 8),

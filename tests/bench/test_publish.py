@@ -3,6 +3,7 @@
 import json
 
 from bench import publish
+from bench.quality import page as quality_page
 
 
 def test_a_page_by_hand():
@@ -19,7 +20,9 @@ def test_sizes_within_sizes_can_be_told_apart():
     assert "| by_file_lines | 500: (ttft_ms: (p50: 1.5; p95: 2.5); keys: 30); 5000: (keys: 30) |" in lines
 
 
-def test_the_committed_page_is_up_to_date():
+def test_the_committed_pages_are_up_to_date():
     results = {path.stem: json.loads(path.read_text()) for path in publish.FOLDER.glob("*.json")}
-    assert set(results) <= {*publish.COMMANDS, "machine"}
+    assert set(results) <= {*publish.COMMANDS, "machine", "quality"}
     assert publish.FOLDER.with_suffix(".md").read_text() == "\n".join(publish.page(results)) + "\n"
+    quality = "\n".join(quality_page.page(results["quality"], publish.QUALITY)) + "\n"
+    assert (publish.FOLDER.parent / "quality.md").read_text() == quality
