@@ -151,7 +151,7 @@ async def test_replay_types_real_code_without_a_difference() -> None:
         assert await asyncio.wait_for(process.wait(), 4 * SOON) == 0
         result = json.loads(output.read_text())
     assert result["identical_to_target_only"] is True
-    assert result["cached_token_ratio"] >= 0.5  # of 24 keys the first is cold; `bench.replay` has long sessions
+    assert result["cached_token_ratio"] >= 0.4  # one cold key of the few that ask the engine; others are typed through
     assert result["computed_tokens_per_key"]["p50"] <= 3
     assert result["shown"] > 0
 
