@@ -12,14 +12,17 @@ if TYPE_CHECKING:
 _COLOURS = ("blue", "yellow", "green", "magenta", "cyan")
 
 
-def table(traces: Sequence[Trace], width: int = 40) -> "Table":
+def table(traces: Sequence[Trace], width: int = 24) -> "Table":
     """`width` is that of the longest bar, in columns."""
     from rich.table import Table
 
     longest = max((trace.total_ms for trace in traces), default=0.0)
     found = Table(box=None, pad_edge=False)
-    for name, justify in (("ago", "right"), ("ms", "right"), ("request", "left"), ("", "left"), ("slowest", "left")):
-        found.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    found.add_column("ago", justify="right", no_wrap=True, min_width=5)
+    found.add_column("ms", justify="right", no_wrap=True, min_width=5)
+    found.add_column("request")
+    found.add_column("", no_wrap=True, min_width=width if traces else 0)
+    found.add_column("slowest")
     for trace in traces:
         columns = [round(width * stage.ms / longest) for stage in trace.stages] if longest else []
         found.add_row(
