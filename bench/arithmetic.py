@@ -20,8 +20,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from bench.arguments import at_least
-from bench.replay import read_sources
-from bench.sources import standard_library
+from bench.sources import read_sources, standard_library
 from bench.stock import target_folder
 from completion_server.errors import ForetypeError, SettingsError
 from completion_server.models import loader

@@ -20,7 +20,7 @@ from rich.progress import Progress
 from bench.arguments import at_least
 from bench.drafts_report import report
 from bench.drafts_run import MODES, Run, decode, engines
-from bench.replay import read_sources
+from bench.sources import read_sources
 from bench.typist import Source
 from completion_server.engine.engine import Engine
 from completion_server.engine.loading import load_engine

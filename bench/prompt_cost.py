@@ -25,8 +25,7 @@ from bench.arguments import at_least
 from bench.keystrokes import position
 from bench.percentiles import summary
 from bench.places import in_lines, middle
-from bench.replay import read_sources
-from bench.sources import standard_library
+from bench.sources import read_sources, standard_library
 from bench.stock import target_folder
 from bench.typist import Session, Source
 from completion_server.errors import ForetypeError

@@ -11,7 +11,6 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,9 @@ from bench.keystrokes import Keystroke, type_sessions
 from bench.percentiles import summary
 from bench.private_engine import PrivateEngine
 from bench.report import differing_keys, report
+from bench.sources import read_sources
 from bench.typist import Session, Source, sessions
-from completion_server.errors import ForetypeError, SettingsError
+from completion_server.errors import ForetypeError
 from completion_server.protocol import State
 from lsp.headless import HeadlessEditor
 
@@ -55,21 +55,6 @@ def main(arguments: Sequence[str] | None = None, *, engine_command: Sequence[str
     else:
         Console().print(_table(result))
     return 0 if result["identical_to_target_only"] and not result["failed"] else 1
-
-
-def read_sources(patterns: Sequence[str]) -> list[Source]:
-    """The files that the patterns name, in order, less those that are no text. Raises `SettingsError` without any."""
-    names = {name for pattern in patterns for name in glob(pattern, recursive=True)}  # noqa: PTH207 - may be absolute
-    paths = sorted(map(Path, names))
-    sources = []
-    for path in paths:
-        try:
-            sources.append(Source(path, path.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError):
-            continue
-    if not sources:
-        raise SettingsError(f"no text files match {', '.join(patterns)}")
-    return sources
 
 
 class _Replay:

@@ -20,10 +20,9 @@ from rich.table import Table
 from bench.arguments import at_least
 from bench.places import middle
 from bench.private_engine import PrivateEngine
-from bench.replay import read_sources
 from bench.scale_parts import Parts, Plan, keys_needed
 from bench.scale_report import BARS, by_editors, by_size, cold_beside_warm, differing, met, ratios, reached
-from bench.sources import standard_library
+from bench.sources import read_sources, standard_library
 from completion_server.errors import ForetypeError
 from completion_server.protocol import State
 

@@ -1,13 +1,32 @@
-"""The files whose text the benches use where none are named: modules of the standard library, the same everywhere."""
+"""Which files the benches read: those that are named, else modules of the standard library, the same everywhere."""
 
 import sysconfig
 from collections.abc import Sequence
+from glob import glob
 from pathlib import Path
+
+from bench.typist import Source
+from completion_server.errors import SettingsError
 
 FILES = (
     *("argparse", "ast", "calendar", "configparser", "csv", "difflib"),
     *("heapq", "pickle", "shlex", "statistics", "textwrap", "zipfile"),
 )
+
+
+def read_sources(patterns: Sequence[str]) -> list[Source]:
+    """The files that the patterns name, in order, less those that are no text. Raises `SettingsError` without any."""
+    names = {name for pattern in patterns for name in glob(pattern, recursive=True)}  # noqa: PTH207 - may be absolute
+    paths = sorted(map(Path, names))
+    sources = []
+    for path in paths:
+        try:
+            sources.append(Source(path, path.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError):
+            continue
+    if not sources:
+        raise SettingsError(f"no text files match {', '.join(patterns)}")
+    return sources
 
 
 def standard_library(names: Sequence[str] = FILES) -> list[Path]:

@@ -24,7 +24,8 @@ from bench.arguments import at_least
 from bench.keystrokes import position
 from bench.percentiles import summary
 from bench.private_engine import PrivateEngine
-from bench.replay import READY_TIMEOUT, read_sources
+from bench.replay import READY_TIMEOUT
+from bench.sources import read_sources
 from bench.typist import Session, sessions
 from completion_server.client import known_pairs
 from completion_server.errors import ForetypeError, SettingsError

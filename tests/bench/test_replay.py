@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.replay import main, read_sources
-from completion_server.errors import SettingsError
+from bench.replay import main
 
 KEYS = {
     "keystrokes",
@@ -78,11 +77,3 @@ def test_an_engine_that_does_not_start_is_one_line(source, capsys):
 def test_no_files_are_one_line(tmp_path, capsys):
     assert main(["--files", str(tmp_path / "*.py")]) == 2
     assert "no text files" in capsys.readouterr().err
-
-
-def test_files_that_are_no_text_are_left_out(tmp_path):
-    (tmp_path / "a.py").write_bytes(b"\xff\xfe")
-    with pytest.raises(SettingsError):
-        read_sources([str(tmp_path / "*.py")])
-    (tmp_path / "b.py").write_text("x = 1\n")
-    assert [source.path.name for source in read_sources([str(tmp_path / "*.py"), str(tmp_path / "b.py")])] == ["b.py"]
