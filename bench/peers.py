@@ -19,6 +19,7 @@ from bench.percentiles import median
 from bench.stock import cache_argument, cache_of, load_stock, pair_of
 from completion_server import pull
 from completion_server.errors import SettingsError
+from completion_server.models.state_draft import is_state_draft
 from completion_server.settings import EngineSettings
 
 LOOKUP_TOKENS = 3
@@ -80,7 +81,7 @@ def make_peer(name: str, settings: EngineSettings, threads: int) -> Peer:
 
 
 class TransformersPeer:
-    """`generate` in fp32: plain, with prompt lookup, and assisted where the pair has a draft model."""
+    """`generate` in fp32: plain, with prompt lookup, and assisted where the pair has a draft that transformers knows."""
 
     def __init__(self, settings: EngineSettings, threads: int) -> None:
         pair = pair_of(settings)
@@ -92,9 +93,9 @@ class TransformersPeer:
             "plain": {},
             "prompt-lookup": {"prompt_lookup_num_tokens": LOOKUP_TOKENS},
         }
-        if pair.draft is not None:
-            draft = load_stock(pull.locate(pair.draft))
-            self._modes["assisted"] = {"assistant_model": draft}
+        draft = None if pair.draft is None else pull.locate(pair.draft)
+        if draft is not None and not is_state_draft(draft):
+            self._modes["assisted"] = {"assistant_model": load_stock(draft)}
         self._clocks = {mode: Clock() for mode in self._modes}
 
     def encode(self, text: str) -> list[int]:

@@ -68,6 +68,11 @@ def test_peers_that_are_none_or_elsewhere_are_refused(name):
         make_peer(name, EngineSettings(), threads=1)
 
 
+def test_a_draft_that_transformers_does_not_know_is_no_assistant(embedded_model):
+    peer = make_peer("transformers", EngineSettings(), threads=1)
+    assert set(peer.summary()["tokens_per_s_by_mode"]) == {"plain", "prompt-lookup"}
+
+
 def test_a_clock_by_hand():
     clock = Clock()
     clock.add(10, 2.0)
