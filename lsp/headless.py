@@ -254,7 +254,7 @@ def _plain(value: Any) -> Any:
     """pygls gives objects of messages that it does not know as named tuples."""
     if hasattr(value, "_asdict"):
         return {name: _plain(item) for name, item in value._asdict().items()}
-    return value
+    return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
 def _wire(position: Position) -> types.Position:

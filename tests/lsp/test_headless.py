@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections import namedtuple
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,13 @@ async def editor(scripted):
     async with HeadlessEditor(NO_START) as editor:
         await editor.wait_ready(SOON)
         yield editor
+
+
+def test_what_a_trace_nests_is_plain_too():
+    count = namedtuple("Object", ["drafter", "accepted"])("n-gram", 3)  # as pygls gives what it does not know
+    editor = HeadlessEditor()
+    editor._take_trace(namedtuple("Object", ["request", "drafts"])(1, [count]))
+    assert editor._traces[1]["drafts"] == [{"drafter": "n-gram", "accepted": 3}]
 
 
 async def test_a_suggestion_its_time_and_its_trace(editor):
