@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bench.editor import editor_on
 from bench.keystrokes import Keystroke, type_sessions
 from bench.private_engine import PrivateEngine
 from bench.screen import LiveScreen, PlainScreen, Screen
@@ -23,7 +24,6 @@ BEGIN = "def keys_of("
 """Where typing begins in `FILE`: what stands before is there already, and so is what follows the last key."""
 
 KEYS = 90
-READY_TIMEOUT = 60.0  # seconds for the language server to find an engine that is ready already
 
 
 def main(*, console: Console | None = None, keys: int = KEYS, engine_command: Sequence[str] = ()) -> None:
@@ -46,17 +46,17 @@ async def show(screen: Screen, session: Session, engine_command: Sequence[str] =
     """Type `session` and paint it on `screen`. Raises `ForetypeError` with one line for a person."""
     keystrokes: list[Keystroke] = []
     with screen:
-        async with PrivateEngine(PAIR, command=engine_command, on_state=screen.loading) as engine:
-            options = {"engine": {"start": False}}
-            async with HeadlessEditor(options, environment=engine.environment) as editor:
-                await editor.wait_ready(READY_TIMEOUT)
-                before = session.before
-                async for keystroke in type_sessions(editor, [session], engine.settled):
-                    if keystroke.failed:
-                        raise EngineUnavailable(_trouble(editor, keystroke))
-                    before += keystroke.key
-                    keystrokes.append(keystroke)
-                    await screen.key(before, session.after, keystroke)
+        async with (
+            PrivateEngine(PAIR, command=engine_command, on_state=screen.loading) as engine,
+            editor_on(engine) as editor,
+        ):
+            before = session.before
+            async for keystroke in type_sessions(editor, [session], engine.settled):
+                if keystroke.failed:
+                    raise EngineUnavailable(_trouble(editor, keystroke))
+                before += keystroke.key
+                keystrokes.append(keystroke)
+                await screen.key(before, session.after, keystroke)
         if not any(keystroke.text for keystroke in keystrokes):
             raise EngineUnavailable("the engine answered but suggested nothing; try `foretype doctor`")
     screen.summary(keystrokes)

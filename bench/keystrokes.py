@@ -19,7 +19,12 @@ class Keystroke:
 
     @property
     def outcome(self) -> str:
-        return str(self.trace["outcome"])
+        return str(self.trace.get("outcome", "error"))
+
+    @property
+    def first_ms(self) -> float:
+        """From the key to the first tokens: what was spent on the way to the engine and back, and the engine's part."""
+        return float(self.key_ms - self.trace["e2e_ms"] + self.trace["ttft_ms"])
 
     @property
     def by_engine(self) -> bool:

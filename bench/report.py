@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench.keystrokes import Keystroke
+from bench.limits import Limits
 from bench.percentiles import ratio, summary
 
-FIRST_TOKENS_MS = 80.0  # goodput: the first tokens are there
-WHOLE_LINE_MS = 150.0  # and the whole suggestion
+LIMITS = Limits()
+FIRST_TOKENS_MS, WHOLE_LINE_MS = LIMITS.first_ms, LIMITS.whole_ms
 
 
-def report(keystrokes: Sequence[Keystroke]) -> dict[str, Any]:
+def report(keystrokes: Sequence[Keystroke], limits: Limits = LIMITS) -> dict[str, Any]:
     """The figures of one replay.
 
     Latencies, token counts and `cached_token_ratio` are over keys that the engine answered; `from_cache` counts those
@@ -30,7 +31,7 @@ def report(keystrokes: Sequence[Keystroke]) -> dict[str, Any]:
         "keystroke_to_suggestion_ms": summary([key.key_ms for key in answered]),
         "ttft_ms": summary([key.trace["ttft_ms"] for key in answered]),
         "e2e_ms": summary([key.trace["e2e_ms"] for key in answered]),
-        "goodput": ratio(sum(map(in_time, shown)), len(shown)),
+        "goodput": ratio(sum(in_time(key, limits) for key in shown), len(shown)),
         "cached_token_ratio": ratio(cached, cached + computed),
         "computed_tokens_per_key": summary([key.trace["computed_tokens"] for key in answered], (50, 95)),
         "drafted_tokens": drafted,
@@ -39,10 +40,9 @@ def report(keystrokes: Sequence[Keystroke]) -> dict[str, Any]:
     }
 
 
-def in_time(key: Keystroke) -> bool:
+def in_time(key: Keystroke, limits: Limits = LIMITS) -> bool:
     """Whether a suggestion met the limits of goodput, both counted from the key."""
-    on_the_way = key.key_ms - key.trace["e2e_ms"]  # in the editor, the language server and the sockets
-    return on_the_way + key.trace["ttft_ms"] <= FIRST_TOKENS_MS and key.key_ms <= WHOLE_LINE_MS
+    return limits.met(key.first_ms, key.key_ms)
 
 
 def differing_keys(one: Sequence[Keystroke], other: Sequence[Keystroke]) -> int:

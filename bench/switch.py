@@ -14,42 +14,31 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from bench.arguments import at_least
-from bench.keystrokes import position
+from bench.editor import editor_on
 from bench.percentiles import summary
 from bench.private_engine import PrivateEngine
-from bench.replay import READY_TIMEOUT
+from bench.replay.hand import Hand
+from bench.replay.live import LiveTypist
+from bench.replay.plan import steady
+from bench.replay.presses import Press, waits
 from bench.sources import read_sources
-from bench.typist import Session, sessions
+from bench.typist import sessions
 from completion_server.client import known_pairs
 from completion_server.errors import ForetypeError, SettingsError
 from completion_server.folders import config_folder
 from completion_server.pairs import N_GRAM
 from completion_server.protocol import PairInUse
-from lsp.headless import Buffer, HeadlessEditor
 
-FAILED = ("error", "unavailable", "loading")
-UNANSWERED = ("superseded", "stale", "cancelled")
 _OWN_FILES = str(Path(__file__).parents[1] / "completion_server" / "*.py")
 _MOST_KEYS = 20_000
 _SHORT = {"max_lines": 1, "max_tokens": 16}
 _PHASES = ("before", "during", "after")
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One key: when it was pressed and answered (seconds of one clock), in which phase, and what came of it."""
-
-    pressed: float
-    replied: float
-    phase: str
-    outcome: str
 
 
 def main(arguments: Sequence[str] | None = None, *, engine_command: Sequence[str] = ()) -> int:
@@ -67,29 +56,16 @@ def main(arguments: Sequence[str] | None = None, *, engine_command: Sequence[str
     return 1 if result["failed"] else 0
 
 
-def waits_ms(keys: Sequence[Key]) -> list[float]:
-    """For each key the milliseconds until it, or a later one, was answered; without those that nothing came after."""
-    found: list[float] = []
-    soonest = float("inf")
-    for key in reversed(keys):
-        if key.outcome not in UNANSWERED:
-            soonest = min(soonest, key.replied)
-        if soonest < float("inf"):
-            found.append(1e3 * (soonest - key.pressed))
-    return found[::-1]
-
-
-def report(keys: Sequence[Key]) -> dict[str, Any]:
+def report(presses: Sequence[Press]) -> dict[str, Any]:
     """Counts, and waits by phase; a key waits for an answer of its own phase or a later one."""
-    waits: dict[str, list[float]] = {phase: [] for phase in _PHASES}
-    answered = waits_ms(keys)
-    for key, wait in zip(keys, answered, strict=False):
-        waits[key.phase].append(wait)
+    found: dict[str, list[float]] = {phase: [] for phase in _PHASES}
+    for wait in waits(presses):
+        found[wait.press.phase].append(wait.whole_ms)
     return {
-        "keys": len(keys),
-        "failed": sum(key.outcome in FAILED for key in keys),
-        "wait_ms": {phase: summary(values) for phase, values in waits.items()},
-        "longest_wait_ms": {phase: round(max(values), 1) if values else None for phase, values in waits.items()},
+        "keys": len(presses),
+        "failed": sum(press.stroke.failed for press in presses),
+        "wait_ms": {phase: summary(values) for phase, values in found.items()},
+        "longest_wait_ms": {phase: round(max(values), 1) if values else None for phase, values in found.items()},
     }
 
 
@@ -99,10 +75,9 @@ async def _typed(
     plan = sessions(read_sources(options.files or [_OWN_FILES]), _MOST_KEYS, options.seed)
     async with (
         PrivateEngine(options.pair, command=command, environment=environment) as engine,
-        HeadlessEditor({**_SHORT, "engine": {"start": False}}, environment=engine.environment) as editor,
+        editor_on(engine, **_SHORT) as editor,
     ):
-        await editor.wait_ready(READY_TIMEOUT)
-        typist = _Typist(editor, plan, options.rate)
+        typist = LiveTypist(editor, Hand(steady(plan, options.rate)))
         try:
             await typist.type(options.keys, "before")
             began = time.perf_counter()
@@ -113,7 +88,7 @@ async def _typed(
             took = time.perf_counter() - began
             await typist.type(options.keys, "after")
         finally:
-            keys = await typist.keys()
+            presses = await typist.presses()
         status = await engine.status()
     return {
         "from": options.pair,
@@ -122,48 +97,10 @@ async def _typed(
         "keys_per_s": options.rate,
         "switch_s": round(took, 2),
         "engine_pause_ms": round(told.pause_ms, 1),
-        **report(keys),
+        **report(presses),
         "device": status.device,
         "dtype": status.dtype,
     }
-
-
-class _Typist:
-    """Types through a plan at a fixed rate, without waiting for answers."""
-
-    def __init__(self, editor: HeadlessEditor, plan: Sequence[Session], rate: float) -> None:
-        self._editor = editor
-        self._pause = 1 / rate
-        self._strokes = self._through(plan)
-        self._asked: list[asyncio.Task[Key]] = []
-        self._due = time.perf_counter()
-
-    async def type(self, count: int, phase: str) -> None:
-        """So many keys, each at its time."""
-        for _ in range(count):
-            self._due = max(self._due + self._pause, time.perf_counter() - self._pause)
-            await asyncio.sleep(max(0.0, self._due - time.perf_counter()))
-            buffer, key = next(self._strokes)
-            buffer.insert(key)
-            self._asked.append(asyncio.create_task(_ask(buffer, phase)))
-
-    async def keys(self) -> list[Key]:
-        """All that were typed, once they are answered."""
-        return list(await asyncio.gather(*self._asked))
-
-    def _through(self, plan: Sequence[Session]) -> Iterator[tuple[Buffer, str]]:
-        for number, session in enumerate(plan):
-            name = f"{session.path.stem}_{number}{session.path.suffix}"
-            buffer = self._editor.open(session.path, session.before + session.after, name=name)
-            buffer.move(*position(session.before))
-            for key in session.keys:
-                yield buffer, key
-
-
-async def _ask(buffer: Buffer, phase: str) -> Key:
-    pressed = time.perf_counter()
-    suggestion = await buffer.suggest()
-    return Key(pressed, time.perf_counter(), phase, str(suggestion.trace.get("outcome", "error")))
 
 
 @contextlib.contextmanager

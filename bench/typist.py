@@ -39,14 +39,14 @@ def keys_of(text: str) -> list[str]:
 
 def sessions(sources: Sequence[Source], keys: int, seed: int, per_session: int = KEYS_PER_SESSION) -> list[Session]:
     """Sessions with `keys` keys in all, the files in turn. Raises `ValueError` if no file is long enough to type in."""
-    usable = [source for source in sources if _starts(source.text)]
+    usable = [source for source in sources if starts(source.text)]
     if not usable:
         raise ValueError("no file has enough lines to type in")
     dice = random.Random(seed)
     found: list[Session] = []
     while keys > 0:
         source = usable[len(found) % len(usable)]
-        session = session_at(source, dice.choice(_starts(source.text)), min(keys, per_session))
+        session = session_at(source, dice.choice(starts(source.text)), min(keys, per_session))
         found.append(session)
         keys -= len(session.keys)
     return found
@@ -63,7 +63,7 @@ def session_at(source: Source, start: int, keys: int) -> Session:
     return Session(source.path, source.text[:start], rest[line_end.start() if line_end else 0 :], tuple(typed))
 
 
-def _starts(text: str) -> list[int]:
-    """Places behind the indentation of lines with text, in the part of the file where typing may begin."""
+def starts(text: str) -> list[int]:
+    """Places to begin at: behind the indentation of lines with text, in the part of the file where typing may begin."""
     low, high = int(len(text) * _EARLIEST), int(len(text) * _LATEST)
     return [match.end() for match in re.finditer(r"^[ \t]*(?=\S)", text, re.MULTILINE) if low < match.end() < high]

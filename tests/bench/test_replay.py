@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.replay import main
+from bench.replay.__main__ import main
 
 KEYS = {
     "keystrokes",
@@ -50,7 +50,7 @@ def test_a_replay(source, scripted_command, capsys):
 
 
 def test_suggestions_that_differ_without_drafting_are_seen(source, scripted_command, capsys, monkeypatch):
-    monkeypatch.setattr("bench.replay.differing_keys", lambda *_: 1)
+    monkeypatch.setattr("bench.replay.lockstep.differing_keys", lambda *_: 1)
     command = scripted_command("--exit-with-parent", rules=[{"text": "y\n"}])
     arguments = ["--files", str(source), "--keys", "3", "--cold", "0"]
     assert main(arguments, engine_command=command) == 1

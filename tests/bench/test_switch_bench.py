@@ -4,25 +4,32 @@ import json
 
 import pytest
 
-from bench.switch import Key, main, report, waits_ms
+from bench.keystrokes import Keystroke
+from bench.replay.presses import Press
+from bench.switch import main, report
+
+
+def press(pressed, replied, phase, outcome):
+    return Press(Keystroke("k", "", 1e3 * (replied - pressed), {"outcome": outcome}), pressed, phase)
 
 
 def test_a_superseded_key_has_waited_for_a_later_one():
-    keys = [
-        Key(0.0, 0.05, "before", "engine"),
-        Key(1.0, 1.1, "during", "superseded"),  # answered, with nothing; the next one brings something at 1.5
-        Key(1.1, 1.5, "during", "engine"),
-        Key(2.0, 2.02, "after", "from-cache"),
-        Key(3.0, 3.1, "after", "superseded"),  # nothing came any more
-    ]
-    assert waits_ms(keys) == pytest.approx([50.0, 500.0, 400.0, 20.0])
-    found = report(keys)
+    found = report(
+        [
+            press(0.0, 0.05, "before", "engine"),
+            press(1.0, 1.1, "during", "superseded"),  # answered, with nothing; the next one brings something at 1.5
+            press(1.1, 1.5, "during", "engine"),
+            press(2.0, 2.02, "after", "from-cache"),
+            press(3.0, 3.1, "after", "superseded"),  # nothing came any more
+        ]
+    )
     assert (found["keys"], found["failed"]) == (5, 0)
     assert found["longest_wait_ms"] == {"before": 50.0, "during": 500.0, "after": 20.0}
+    assert found["wait_ms"]["during"]["p50"] == pytest.approx(400.0)
 
 
 def test_a_failed_key_is_counted():
-    keys = [Key(0.0, 0.1, "during", outcome) for outcome in ("error", "unavailable", "loading", "empty")]
+    keys = [press(0.0, 0.1, "during", outcome) for outcome in ("error", "unavailable", "loading", "empty")]
     assert report(keys)["failed"] == 3
     assert report(keys)["longest_wait_ms"]["after"] is None
 
