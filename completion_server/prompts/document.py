@@ -8,14 +8,13 @@ before the window only shifts it. Knows nothing of KV memory or of how tokens ar
 
 from dataclasses import dataclass, replace
 
-from completion_server.prompts.budget import PromptBudget
+from completion_server.prompts.budget import BELOW_TOKENS, PromptBudget
 from completion_server.prompts.healing import healed_length
 from completion_server.prompts.layout import Header, Layout
 from completion_server.prompts.window import CHARS_PER_TOKEN, Below, Suffix, window_start
 from completion_server.protocol import Context, Snippet
 from completion_server.tokenization import IncrementalEncoder, TextTokenizer
 
-BELOW_TOKENS = 256  # of the text below that a model without markers reads first
 _HEAD = 256  # code points by which a window is found again after an edit before it
 
 
@@ -95,7 +94,8 @@ class DocumentPrompt:
         snippets = _stable_first(context.snippets, old.snippets if old else ())
         if old is not None and (old.snippets, old.path, old.language) == (snippets, context.path, context.language):
             return old
-        header = self._layout.header(snippets, context.path, context.language, self._budget.snippet_tokens)
+        room = self._budget.path_tokens if self._layout.has_below else self._budget.snippet_tokens
+        header = self._layout.header(snippets, context.path, context.language, room)
         lookup = [] if header and not self._layout.has_below else self._snippet_ids(snippets)
         return _Others(snippets, context.path, context.language, header, lookup)
 

@@ -11,7 +11,6 @@ from completion_server.protocol import Snippet
 from completion_server.tokenization import TextTokenizer
 
 _REPOSITORY_NAME = "project"  # the front end does not send one, and it must not change between requests
-_PATH = 256  # code points of a path between text below and text above
 _WORTH = 32  # tokens; a shorter piece of a file tells the model nothing
 
 
@@ -56,12 +55,13 @@ class Layout:
         return ids or list(self._empty)
 
     def header(self, snippets: Sequence[Snippet], path: str, language: str, budget: int) -> Header:
-        """Other files and the edited one's path: at most `budget` ids.
+        """Other files and the edited one's path: at most `budget` ids, comment marks not counted.
 
         The last snippet may be cut short. Without snippets, or in a family that was shown no repositories, it is empty.
         """
         if self.has_below:  # a line between the text below and the text above
-            line = comment(path[-_PATH:], language)
+            end = path.encode("utf-8", "replace")[-budget:].decode("utf-8", "ignore")  # no token has less than a byte
+            line = comment(end, language)
             return Header(lead=tuple(self._tokenizer.encode(f"\n{line}\n", continued=True)))
         form = self.family.repository
         if form is None or not snippets or not self._has(form):

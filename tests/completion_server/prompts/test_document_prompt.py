@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from completion_server.prompts import FAMILIES, DocumentPrompt, Layout, PromptBudget
-from completion_server.prompts.budget import CONTROL_TOKENS
+from completion_server.prompts.budget import BELOW_TOKENS, CONTROL_TOKENS
 from completion_server.protocol import Context, Snippet
 
 SOURCE = inspect.getsource(argparse)
@@ -308,14 +308,23 @@ class TestBudget:
         assert PromptBudget().within(limit).ceiling <= limit
 
     @given(limit=st.integers(24, 10_000))
-    def test_a_prefix_alone_has_all_the_room(self, limit):
-        budget = PromptBudget().within(limit, prefix_only=True)
-        assert budget.prefix_ceiling + CONTROL_TOKENS <= limit
+    def test_without_markers_the_prefix_has_the_room_that_text_below_and_path_leave(self, limit):
+        budget = PromptBudget().within(limit, plain=True)
+        below = min(BELOW_TOKENS, budget.suffix_tokens)
+        assert budget.prefix_ceiling + below + budget.path_tokens + CONTROL_TOKENS <= limit
         assert budget.prefix_tokens >= PromptBudget().within(limit).prefix_tokens - 1
 
-    def test_a_prefix_alone_grows_with_a_limit_that_was_raised(self):
-        assert PromptBudget().within(4096, prefix_only=True) == PromptBudget()
-        assert PromptBudget().within(2 * PromptBudget().ceiling, prefix_only=True).prefix_tokens == 4096
+    def test_without_markers_the_prefix_grows_with_a_limit_that_was_raised(self):
+        assert PromptBudget().within(4096, plain=True) == PromptBudget()
+        assert PromptBudget().within(2 * PromptBudget().ceiling, plain=True).prefix_tokens == 4096
+
+    @settings(deadline=None, max_examples=60)
+    @given(limit=st.integers(128, 600), path=st.text(max_size=300), below=st.text(max_size=2000))
+    def test_a_prompt_of_text_below_path_and_prefix_keeps_to_its_limit(self, qwen, limit, path, below):
+        layout = Layout(FAMILY["below-first"], qwen)
+        document = DocumentPrompt(qwen, layout, PromptBudget().within(limit, plain=True))
+        prompt = document.build(Context("d", 1, SOURCE, "\n" + below, "python", path, ()))
+        assert len(prompt.tokens) <= limit
 
     def test_one_that_fits_stays(self):
         assert PromptBudget().within(8192) == PromptBudget()
