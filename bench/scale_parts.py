@@ -67,7 +67,7 @@ class Parts:
         per_token = await self._characters_per_token(editor)
         writers = {}
         for tokens in CONTEXT_TOKENS:
-            session = self._session(f"context {tokens}", int(per_token * tokens))
+            session = self._of_length(f"context {tokens}", int(per_token * tokens))
             writers[str(tokens)] = Writer(editor, session, f"context_{tokens}.py")
         return await in_turn(writers, self._plan.keys)
 
@@ -123,20 +123,24 @@ class Parts:
 
     # -- documents and editors -----------------------------------------------------------------------------------------
 
-    def _session(self, title: str, characters: int = 0) -> Session:
+    def _session(self, title: str, characters: int = 0, below: int = BELOW) -> Session:
         """The place behind so many characters (default: `SHORT` lines), in a document that begins like no other."""
         place = self._plan.place
-        near = around(place, SHORT, BELOW)
+        near = around(place, SHORT, below)
         return with_before(replace(near, before=place.before), characters or len(near.before), title)
 
+    def _of_length(self, title: str, characters: int) -> Session:
+        """One whose prompt is `characters` long: nothing stands below, of which a model may read some as well."""
+        return self._session(title, characters, below=0)
+
     async def _characters_per_token(self, editor: HeadlessEditor) -> float:
-        writer = Writer(editor, self._session("calibration", _CALIBRATION), "calibration.py")
+        writer = Writer(editor, self._of_length("calibration", _CALIBRATION), "calibration.py")
         key = await writer.key()
         writer.close()
         return _CALIBRATION / max(1, int(key.trace["prompt_tokens"]))
 
     async def _ask_cold(self, editor: HeadlessEditor, title: str, length: int) -> Keystroke:
-        writer = Writer(editor, self._session(f"cold {title}", length), f"cold_{title.replace(' ', '_')}.py")
+        writer = Writer(editor, self._of_length(f"cold {title}", length), f"cold_{title.replace(' ', '_')}.py")
         key = await writer.key()
         writer.close()
         return key
