@@ -81,7 +81,7 @@ def make_peer(name: str, settings: EngineSettings, threads: int) -> Peer:
 
 
 class TransformersPeer:
-    """`generate` in fp32: plain, with prompt lookup, and assisted where the pair has a draft that transformers knows."""
+    """`generate` in fp32: plain, with prompt lookup, and assisted by a draft that transformers knows."""
 
     def __init__(self, settings: EngineSettings, threads: int) -> None:
         pair = pair_of(settings)
