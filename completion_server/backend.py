@@ -34,7 +34,7 @@ class Snapshot:
     failed: int = 0
     wasted_tokens: int = 0
     evictions: int = 0  # documents whose keys and values made room for others
-    device_bytes: int | None = None  # that the models and all else of this process hold there; None: nobody counts
+    device_bytes: int | None = None  # that the models (on a CPU: all of this process) hold there; None: nobody counts
     notes: tuple[str, ...] = field(default=())  # warnings that a person should see, e.g. a family without its tokens
 
     def totals(self) -> "Snapshot":

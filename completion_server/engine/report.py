@@ -1,7 +1,9 @@
 """What an engine says of itself: a line for a person, and counters and facts for a status."""
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
@@ -64,6 +66,17 @@ def snapshot(pair: LoadedPair, works: Collection[Work], tally: Tally) -> Snapsho
         failed=tally.failed,
         wasted_tokens=tally.wasted_tokens,
         evictions=pair.slots.evictions,
-        device_bytes=torch.cuda.memory_allocated(pair.target.device) if pair.target.device.type == "cuda" else None,
+        device_bytes=_device_bytes(pair.target.device),
         notes=pair.notes,
     )
+
+
+def _device_bytes(device: torch.device) -> int | None:
+    """What tensors of this process hold on a GPU. A CPU's memory is the machine's: then what the process has of it."""
+    if device.type == "cuda":
+        return torch.cuda.memory_allocated(device)
+    try:
+        resident_pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:  # not Linux
+        return None
+    return resident_pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,6 +1,7 @@
 """The same records as Prometheus metrics. Names follow Prometheus' conventions, and vLLM's stems where it has one.
 
-Labels have few values: pair, outcome, drafter, position, language, kind. Nothing here listens; see docs/numbers.md.
+Labels have few values: pair, outcome, drafter, position, language, kind; `names` sees to those that clients choose.
+Nothing here listens; see docs/numbers.md.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,10 +14,11 @@ from completion_server.backend import Snapshot
 from completion_server.numbers.records import DraftRecord, EventRecord, KeyRecord, PassRecord, Record, RequestRecord
 from completion_server.numbers.summary import FIRST_TOKENS_MS, SUGGESTION_MS
 
-_SECONDS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 5.0, 10.0)
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 5.0, 10.0)
 """Bucket limits; those of goodput, 80 and 150 ms, are among them."""
 
-_PASS_SECONDS = (0.001, 0.002, 0.003, 0.005, 0.008, 0.012, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.5)
+_PASS_SECONDS = (0.001, 0.002, 0.003, 0.005, 0.008, 0.012, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.5, 1.0)
+"""Of a pass, which is much of what is between two tokens."""
 
 _WIDTHS = ((1, "1"), (4, "2-4"), (8, "5-8"), (16, "9-16"), (64, "17-64"))
 """Passes up to so many tokens wide, and their label."""
@@ -40,7 +42,18 @@ class Metrics:
         self._ttft = histogram("time_to_first_token", "From frame received to the first text sent", "pair")
         self._e2e = histogram("e2e_request_latency", "From frame received to the last token", "pair")
         self._queue = histogram("request_queue_time", "From frame received to the first work on it", "pair")
-        self._itl = histogram("inter_token_latency", "Mean time per token after the first, of one request", "pair")
+        self._itl = histogram(
+            "inter_token_latency",
+            "From the tokens of one pass to those of the next, of one request",
+            "pair",
+            buckets=_PASS_SECONDS,
+        )
+        self._per_token = histogram(
+            "request_time_per_output_token",
+            "Mean time per token after the first, of one request",
+            "pair",
+            buckets=_PASS_SECONDS,
+        )
         self._suggestion = histogram("keystroke_to_suggestion", "From the key to its answer", "pair")
         self._pass = histogram(
             "target_pass",
@@ -74,6 +87,8 @@ class Metrics:
                 self._add_key(record)
             case PassRecord(pair=pair, width=width, ms=ms):
                 self._pass.labels(pair, _width(width)).observe(ms / 1e3)
+                if not record.first:
+                    self._itl.labels(pair).observe(ms / 1e3)
             case EventRecord(pair=pair, kind=kind, language=language):
                 self._events.labels(pair, kind, language).inc()
                 self._characters.labels(pair, kind, language).inc(record.characters)
@@ -94,7 +109,7 @@ class Metrics:
         self._e2e.labels(pair).observe(record.e2e_ms / 1e3)
         if record.completion_tokens > 1:
             rest = record.e2e_ms - record.first_tokens_ms
-            self._itl.labels(pair).observe(rest / 1e3 / (record.completion_tokens - 1))
+            self._per_token.labels(pair).observe(rest / 1e3 / (record.completion_tokens - 1))
 
     def _add_key(self, record: KeyRecord) -> None:
         self._keys.labels(record.pair, record.outcome, record.language).inc()
@@ -122,11 +137,14 @@ class SnapshotCollector(Collector):
             ("num_requests_running", "Requests in the engine's passes", now.running),
             ("num_requests_waiting", "Requests that wait", now.queued),
             ("slots_used", "Documents whose keys and values are kept", now.slots_used),
-            ("slots_total", "Documents that there is room for", now.slots_total),
+            ("slots", "Documents that there is room for", now.slots_total),
             ("kv_bytes", "Bytes of keys and values in use", now.kv_bytes),
             ("kv_budget_bytes", "Bytes that they may use", now.kv_budget_bytes),
-            ("device_memory_bytes", "Bytes of the device's memory that this engine holds", now.device_bytes),
         ):
-            if value is not None:
-                yield GaugeMetricFamily(f"foretype_{name}", help_text, value)
+            yield GaugeMetricFamily(f"foretype_{name}", help_text, value)
+        if now.device_bytes is not None:
+            help_text = "Memory that this engine holds: of the GPU, or of the machine where it computes on the CPU"
+            memory = GaugeMetricFamily("foretype_device_memory_bytes", help_text, labels=["device"])
+            memory.add_metric([now.device], now.device_bytes)
+            yield memory
         yield CounterMetricFamily("foretype_evictions", "Documents that made room for others", now.evictions)

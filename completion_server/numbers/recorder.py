@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from completion_server.errors import Overloaded
+from completion_server.numbers.names import Names
 from completion_server.numbers.records import (
     DraftRecord,
     EventRecord,
@@ -43,6 +44,7 @@ class Recorder:
     def __init__(self, sinks: Sequence[Sink], clock: Callable[[], float] = time.time) -> None:
         self._sinks = tuple(sinks)
         self._clock = clock
+        self._names = Names()
         self._latest: deque[tuple[float, Trace]] = deque(maxlen=MAX_TRACES)
 
     def answered(self, client: str, pair: str, request: Complete, reply: EngineMessage) -> None:
@@ -84,7 +86,7 @@ class Recorder:
         )
 
     def _tell(self, records: Iterable[Record]) -> None:
-        for record in records:
+        for record in map(self._names.tidy, records):
             for sink in self._sinks:
                 sink(record)
 
@@ -123,8 +125,8 @@ def _of_request(
     )
     for count in usage.drafts:
         yield DraftRecord(now, pair, language, count.drafter, count.position, count.drafted, count.accepted)
-    for turn in usage.rounds:
-        yield PassRecord(now, pair, turn.width, turn.ms)
+    for number, turn in enumerate(usage.rounds):
+        yield PassRecord(now, pair, turn.width, turn.ms, first=number == 0)
     if usage.e2e_ms > SUGGESTION_MS:
         yield TraceRecord(now, pair, language, round(usage.e2e_ms, 3), json.dumps(stages(usage)))
 

@@ -92,7 +92,10 @@ class TraceRecord:
 
 @dataclass(frozen=True, slots=True)
 class PassRecord:
-    """One pass of the target that gave tokens, `width` wide; `ms` as in `protocol.Round`. For metrics: it is no row."""
+    """One pass of the target that gave tokens, `width` wide; `ms` as in `protocol.Round`. For metrics: it is no row.
+
+    `first`: it gave its request's first tokens; `ms` of a later one is the time between tokens.
+    """
 
     time: float
     pair: str
@@ -101,3 +104,4 @@ class PassRecord:
 
 
 Record = RequestRecord | KeyRecord | EventRecord | DraftRecord | TraceRecord | PassRecord
+    first: bool

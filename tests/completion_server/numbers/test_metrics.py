@@ -47,8 +47,8 @@ def test_a_finished_request() -> None:
         "foretype_time_to_first_token_seconds_sum{}": pytest.approx(0.03),
         "foretype_e2e_request_latency_seconds_count{}": 1,
         "foretype_e2e_request_latency_seconds_sum{}": pytest.approx(0.06),
-        "foretype_inter_token_latency_seconds_count{}": 1,
-        "foretype_inter_token_latency_seconds_sum{}": pytest.approx(0.01),  # 40 ms for four more tokens
+        "foretype_request_time_per_output_token_seconds_count{}": 1,
+        "foretype_request_time_per_output_token_seconds_sum{}": pytest.approx(0.01),  # 40 ms for four more tokens
     }
 
 
@@ -79,10 +79,17 @@ def test_drafts_by_drafter_and_position_from_one() -> None:
     ("width", "label"), [(1, "1"), (2, "2-4"), (4, "2-4"), (5, "5-8"), (16, "9-16"), (64, "17-64"), (256, "65+")]
 )
 def test_a_pass_is_timed_by_a_few_widths(width: int, label: str) -> None:
-    assert moved(PassRecord(0, "p", width, 20)) == {
+    assert moved(PassRecord(0, "p", width, 20, first=True)) == {
         f"foretype_target_pass_seconds_count{{width={label}}}": 1,
         f"foretype_target_pass_seconds_sum{{width={label}}}": pytest.approx(0.02),
     }
+
+
+def test_a_later_pass_is_what_a_reader_waits_for_between_tokens() -> None:
+    found = moved(PassRecord(0, "p", 1, 20, first=True), PassRecord(0, "p", 1, 30, first=False))
+    assert found["foretype_inter_token_latency_seconds_count{}"] == 1
+    assert found["foretype_inter_token_latency_seconds_sum{}"] == pytest.approx(0.03)
+    assert found["foretype_target_pass_seconds_count{width=1}"] == 2
 
 
 @pytest.mark.parametrize(
@@ -109,9 +116,9 @@ def test_gauges_are_read_at_each_scrape() -> None:
     registry = CollectorRegistry()
     registry.register(SnapshotCollector(lambda: now))
     assert samples(registry)["foretype_num_requests_running{}"] == 1
-    assert "foretype_device_memory_bytes{}" not in samples(registry)
-    now = Snapshot(running=3, kv_bytes=5, evictions=2, device_bytes=7)
+    assert not any("device_memory" in name for name in samples(registry))
+    now = Snapshot("cuda:0", running=3, kv_bytes=5, evictions=2, device_bytes=7)
     assert samples(registry)["foretype_num_requests_running{}"] == 3
     assert samples(registry)["foretype_kv_bytes{}"] == 5
     assert samples(registry)["foretype_evictions_total{}"] == 2
-    assert samples(registry)["foretype_device_memory_bytes{}"] == 7
+    assert samples(registry)["foretype_device_memory_bytes{device=cuda:0}"] == 7

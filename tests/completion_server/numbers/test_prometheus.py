@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import generate_latest
 
 from completion_server.backend import Snapshot
+from completion_server.numbers.metrics import Metrics, SnapshotCollector
 from completion_server.numbers.recorder import Recorder
 from completion_server.numbers.recording import recording
 from completion_server.protocol import (
@@ -65,6 +67,18 @@ def replay(recorder: Recorder) -> None:
     keys = KeyReport("engine", "python", 9, 95.0, 40.0), KeyReport("from-cache", "python", 8, 1.0, 0.0)
     kinds = ("shown", "accepted", "partly-accepted", "typed-through", "dismissed", "replaced", "kept-30s", "kept-2min")
     recorder.reported("embedded", Report("vim", keys, tuple(EventReport(kind, "python", 9) for kind in kinds)))
+
+
+def test_names_and_help_are_as_prometheus_wants_them() -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is not installed: apt-get install prometheus")
+    metrics = Metrics()
+    metrics.registry.register(SnapshotCollector(lambda: BUSY))
+    replay(Recorder([metrics.add]))
+    text = generate_latest(metrics.registry)
+    lint = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True)
+    assert (lint.returncode, lint.stderr.decode()) == (0, "")
 
 
 @dataclass

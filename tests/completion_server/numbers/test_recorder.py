@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from completion_server.numbers.names import MOST
 from completion_server.numbers.recorder import Recorder, stages
 from completion_server.numbers.records import (
     DraftRecord,
@@ -51,8 +52,8 @@ def test_a_result_is_a_request_and_its_drafts() -> None:
     assert recorded(Result(1, "my secret text", "end-of-line", USAGE)) == [
         RequestRecord(5.0, "lsp", "embedded", "python", "completed", 10, 9, 1, 4, 3, 2, 2, 1, 20, 21, 50),
         DraftRecord(5.0, "embedded", "python", "n-gram", 0, 1, 1),
-        PassRecord(5.0, "embedded", 4, 17),
-        PassRecord(5.0, "embedded", 1, 15),
+        PassRecord(5.0, "embedded", 4, 17, first=True),
+        PassRecord(5.0, "embedded", 1, 15, first=False),
     ]
 
 
@@ -125,6 +126,18 @@ def test_the_latest_requests_are_remembered_with_their_stages() -> None:
 
 
 def test_every_sink_hears_of_everything() -> None:
+def test_of_ten_thousand_names_a_few_are_kept_apart() -> None:
+    found: list[Record] = []
+    recorder = Recorder([found.append])
+    for number in range(10_000):
+        name = f"name{number}"
+        recorder.reported("p", Report(name, (KeyReport(name, name, 0, 0.0, 0.0),), (EventReport("shown", name, 1),)))
+        recorder.answered(name, "p", Complete(1, Context("d", 1, "", "", name)), Error(1, "internal", ""))
+    for field in ("client", "editor", "language", "outcome"):
+        assert len({getattr(record, field) for record in found if hasattr(record, field)}) <= MOST + 2
+    assert len(found) == 30_000
+
+
     first: list[Record] = []
     second: list[Record] = []
     Recorder([first.append, second.append]).answered("lsp", "p", REQUEST, Error(1, "internal", ""))

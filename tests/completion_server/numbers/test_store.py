@@ -51,7 +51,7 @@ def test_what_was_added_is_there_after_closing(tmp_path: Path) -> None:
 
 def test_what_has_no_table_is_not_kept(tmp_path: Path) -> None:
     store = Store(tmp_path / "numbers.sqlite", keep_days=FOREVER)
-    store.add(PassRecord(1e9, "embedded", 4, 20.0))
+    store.add(PassRecord(1e9, "embedded", 4, 20.0, first=True))
     store.add(RECORDS[1])
     store.close()
     assert len(rows(tmp_path / "numbers.sqlite", "keys")) == 1
