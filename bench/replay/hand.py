@@ -68,15 +68,13 @@ class Hand:
         return "".join(found)
 
     def _spare(self, text: str) -> None:
-        """Go behind the keys that `text` stands for; one that it ends within is left its rest."""
+        """Go behind the keys that `text` stands for: a policy takes lines and words, which end where keys do."""
         began = last = self._plan[self._next].at
-        while text:
+        left = len(text)
+        while left > 0:
             planned = self._plan[self._next]
             if isinstance(planned, Insert) and not planned.slip:
-                if len(planned.text) > len(text):
-                    self._plan[self._next] = replace(planned, text=planned.text[len(text) :])
-                    break
-                text = text[len(planned.text) :]
+                left -= len(planned.text)
             last = planned.at
             self._next += 1
         self._early += last - began

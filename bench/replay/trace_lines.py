@@ -100,6 +100,6 @@ def line_of(action: Action, version: int | None) -> dict[str, Any]:
     """What `action_of` reads."""
     name = _NAMES[type(action)]
     _, needed, possible = _ACTIONS[name]
-    line: dict[str, Any] = {"time": action.at, "action": name}
+    line: dict[str, Any] = {"time": round(action.at, 6), "action": name}
     line |= {field: version if field == "version" else getattr(action, field) for field in needed}
     return line | {field: True for field in possible if getattr(action, field)}

@@ -1,0 +1,52 @@
+"""What is on the screen and what becomes of it, step by step."""
+
+from bench.replay.ghosts import Ghosts
+
+
+def kinds(ghosts):
+    return [(event.kind, event.characters) for event in ghosts.events]
+
+
+def test_typed_through_it_stays_the_same_suggestion():
+    ghosts = Ghosts()
+    ghosts.answered("abc", 1.0)
+    ghosts.typed("a", 1.3)
+    ghosts.answered("bc", 1.31)  # what the language server gives for the rest
+    assert (ghosts.text, ghosts.seen_ms(1.5)) == ("bc", 500.0)
+    ghosts.typed("bc", 1.5)
+    assert (ghosts.text, ghosts.seen_ms(2.0)) == ("", 0.0)
+    assert kinds(ghosts) == [("shown", 3), ("typed-through", 3)]
+
+
+def test_accepted_in_parts_and_whole():
+    ghosts = Ghosts()
+    ghosts.answered("abcdef", 1.0)
+    assert ghosts.accepted("abc", 1.5)
+    assert ghosts.text == "def"
+    assert ghosts.accepted("def", 1.6)
+    assert kinds(ghosts) == [("shown", 6), ("accepted", 6)]
+
+
+def test_another_key_ends_it():
+    ghosts = Ghosts()
+    ghosts.answered("abc", 1.0)
+    ghosts.accepted("a", 1.1)
+    ghosts.typed("x", 1.2)
+    assert ghosts.text == ""
+    assert kinds(ghosts) == [("shown", 3), ("partly-accepted", 1)]
+
+
+def test_what_was_hardly_seen_was_not_shown():
+    ghosts = Ghosts()
+    ghosts.answered("abc", 1.0)
+    ghosts.answered("xyz", 1.1)
+    ghosts.gone(1.2)
+    assert ghosts.events == []
+
+
+def test_an_accept_of_what_is_not_there_says_so():
+    ghosts = Ghosts()
+    assert not ghosts.accepted("abc", 1.0)
+    ghosts.answered("xyz", 1.0)
+    assert not ghosts.accepted("abc", 1.5)
+    assert ghosts.text == ""
