@@ -5,7 +5,7 @@ Decides nothing about whose turn it is and runs no pass.
 
 from collections.abc import Sequence as Tokens
 
-from completion_server.ending import Ending, ending_of
+from completion_server.ending import Ending, RawText, ending_of
 from completion_server.engine.documents import DocumentState
 from completion_server.engine.draft_row import DraftRow
 from completion_server.engine.job import Job
@@ -16,7 +16,6 @@ from completion_server.errors import RequestError
 from completion_server.kv.slots import Lease
 from completion_server.prompts import Prompt
 from completion_server.protocol import Complete, Decoding
-from completion_server.raw_text import RawText
 from completion_server.tokenization import StreamDecoder
 from speculative import FixedPolicy, Generation, ModelDrafter, PrefixConstraint, Sampling, SamplingError
 

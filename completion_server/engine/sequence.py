@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from completion_server.ending import Ending
+from completion_server.ending import Ending, RawText
 from completion_server.engine.draft_row import DraftRow
 from completion_server.engine.scores import Scores
 from completion_server.engine.state_row import StateRow
@@ -20,7 +20,6 @@ from completion_server.models.decoder import Feed
 from completion_server.prefix import common_prefix
 from completion_server.prompts import Prompt
 from completion_server.protocol import FinishReason, TokenScore
-from completion_server.raw_text import RawText
 from completion_server.tokenization import StreamDecoder
 from speculative import LENGTH, NO_DRAFT, STOPPED, Committed, Generation
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from completion_server.ending import Ending
-from completion_server.raw_text import RawText
+from completion_server.ending import Ending, RawText
 
 CURSOR = "⟦|⟧"
 

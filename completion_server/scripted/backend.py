@@ -3,28 +3,19 @@
 For tests of front ends and for demonstrations. It keeps every promise of `Backend` (one last reply per request, newer
 requests supersede, cancels are seen between two chunks) and measures nothing: it counts a code point as a token and
 knows no limit of tokens.
-
-`python -m completion_server.scripted --script FILE.json` serves one.
 """
 
-import argparse
-import asyncio
-import logging
-import os
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Final, Literal
 
 from completion_server.backend import Reply, Snapshot
 from completion_server.ending import ending_of
-from completion_server.errors import ForetypeError, ModelError, Overloaded, RequestError
-from completion_server.instance import Running
+from completion_server.errors import ModelError, Overloaded, RequestError
 from completion_server.protocol import (
     Cancelled,
     Complete,
@@ -39,11 +30,8 @@ from completion_server.protocol import (
     Warm,
     Warmed,
 )
-from completion_server.script import Rule as Rule
-from completion_server.script import Script as Script
-from completion_server.script import read_script
-from completion_server.scripted_pairs import ScriptedPairs
-from completion_server.server import serve
+from completion_server.scripted.pairs import ScriptedPairs
+from completion_server.scripted.script import Rule, Script
 
 PAIR: Final = "scripted"
 MAX_QUEUE: Final = 64
@@ -276,34 +264,3 @@ def _usage(job: _Job, said: int, began: float, first: float | None) -> Usage:
         ttft_ms=1_000 * ((first or now) - job.received),
         e2e_ms=1_000 * (now - job.received),
     )
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """The command line. Returns the exit code, 0 also if an engine runs already."""
-    parent = os.getppid()
-    parser = argparse.ArgumentParser(prog="python -m completion_server.scripted", description="an engine by script")
-    parser.add_argument("--script", type=Path, required=True, help="JSON file with the script")
-    parser.add_argument("--exit-after-idle", type=float, default=None, metavar="SECONDS")
-    parser.add_argument("--exit-with-parent", action="store_true", help="end when the calling process ends")
-    options = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    try:
-        backend = ScriptedBackend(read_script(options.script.read_text()))
-        found = asyncio.run(
-            serve(
-                backend,
-                pair=PAIR,
-                exit_after_idle_s=options.exit_after_idle,
-                parent_pid=parent if options.exit_with_parent else None,
-            )
-        )
-    except (ForetypeError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        return 1
-    if isinstance(found, Running):
-        print(f"an engine runs already (process {found.pid}, pair {found.pair})", file=sys.stderr)  # noqa: T201
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from completion_server.repetition import loop_end
+from completion_server.ending.repetition import loop_end
 
 
 def cut(text: str) -> str | None:

@@ -22,11 +22,11 @@ The rules, in the order in which they apply:
   goes: half a line, half a call, the head of a block without its body. Blank lines at the end are dropped.
 """
 
-from completion_server.brackets import CLOSERS, BracketScanner
+from completion_server.ending.brackets import CLOSERS, BracketScanner
+from completion_server.ending.raw_text import RawText
+from completion_server.ending.repetition import loop_end, same_but_for_numbers, stutter
+from completion_server.ending.statements import ends_at_line_end, indent_of, is_finished, opens_block, tab_width
 from completion_server.protocol import Complete, FinishReason
-from completion_server.raw_text import RawText
-from completion_server.repetition import loop_end, same_but_for_numbers, stutter
-from completion_server.statements import ends_at_line_end, indent_of, is_finished, opens_block, tab_width
 
 _REACH = 2_000  # code points of the cursor's line that are looked at
 _MAX_BLANK_LINES = 3
