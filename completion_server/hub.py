@@ -179,7 +179,8 @@ class Hub:
 
                 def answer(reply: EngineMessage) -> None:
                     if isinstance(message, Complete):
-                        self._recorder.answered(connection.name, self._backend.state.pair, message, reply)
+                        pair = self._backend.state.pair
+                        self._recorder.answered(connection.name, pair, message, reply, connection=connection.number)
                     _soon(loop, connection.reply, reply)
 
                 self._backend.submit(connection.number, message, received, answer)
@@ -191,7 +192,8 @@ class Hub:
             case CloseDocument(document=document):
                 self._backend.close_document(connection.number, document)
             case Report():
-                self._recorder.reported(self._backend.state.pair, message)
+                pair = self._backend.state.pair
+                self._recorder.reported(pair, message, client=connection.name, connection=connection.number)
             case Status():
                 connection.reply(self._status(message))
             case Shutdown(id=request):

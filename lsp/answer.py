@@ -5,6 +5,7 @@ from typing import Literal
 
 from completion_server.protocol import Usage
 from lsp.context import plain
+from lsp.errand import Errand
 from lsp.growth import Growth
 from lsp.text import Position
 
@@ -50,7 +51,7 @@ class Ghost:
 class Answer:
     """`ghosts` go in at `position` of `version`, with the document's own line ends; none: show nothing.
 
-    `growth` is begun once the client has its reply.
+    `growth` is begun once the client has its reply. `errand` is there where words of the engine are answered with.
     """
 
     outcome: Outcome
@@ -59,6 +60,7 @@ class Answer:
     ghosts: tuple[Ghost, ...] = ()
     usage: Usage | None = None
     growth: Growth | None = None
+    errand: Errand | None = None
 
     @property
     def text(self) -> str:

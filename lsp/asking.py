@@ -29,12 +29,13 @@ async def ask(
     settings: Settings,
     on_delta: Callable[[Delta], None],
     *,
+    on_sent: Callable[[], None],
     extent: Extent,
     invoked: bool,
 ) -> Reply:
     """Raises only `asyncio.CancelledError`; the engine hears of that. What goes beyond `extent` is not asked for.
 
-    `invoked`: by hand, with alternatives.
+    `on_sent` is called when there is an engine and the question is put. `invoked`: by hand, with alternatives.
     """
     engine = await _engine(link, context, invoked)
     if engine is None:
@@ -43,6 +44,7 @@ async def ask(
     limits = Limits(settings.max_tokens, lines, one_statement=extent == "statement" and lines > 1)
     decoding = Decoding(drafting=settings.drafting)
     alternatives = MAX_ALTERNATIVES if invoked else 1
+    on_sent()
     try:
         async with asyncio.timeout(LONGEST_REQUEST):
             result = await engine.complete(

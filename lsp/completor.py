@@ -4,6 +4,7 @@ All state belongs to the event loop. Every call of `suggest` ends in exactly one
 cancellation. Knows positions in code points only; what a client sends and gets is the business of `server`.
 """
 
+import time
 from collections.abc import Callable, Sequence
 
 from completion_server.errors import ForetypeError
@@ -76,12 +77,13 @@ class Completor:
         A call supersedes the one before it, which then answers with nothing; the engine goes on with that one's work if
         it answers this call too. Raises only `asyncio.CancelledError`.
         """
+        received = time.monotonic()
         self.last_cursor = cursor
         self._runner.supersede()
         if (answer := self._at_once(cursor, invoked)) is not None:
             self._runner.drop()
             return answer
-        return await self._runner.answer(cursor, lambda: self._context(cursor), invoked=invoked)
+        return await self._runner.answer(cursor, lambda: self._context(cursor), received=received, invoked=invoked)
 
     async def warm(self) -> None:
         """Have the text around the last known cursor prefilled; quiet about every failure but cancellation."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from lsp.item import id_of
+from lsp.keystroke import ClientTimes
 
 if TYPE_CHECKING:
     from lsp.server import Server
@@ -92,7 +93,13 @@ def _register_events(server: "Server") -> None:
                 audience.typed_through(own_id, length)
             case ("dismissed" | "replaced" | "hidden") as how:
                 audience.gone(own_id, how)
+            case "painted" if (times := _client_times(params)) is not None:
+                server.reports.painted(own_id, times)
         server.reporter.refresh()
+
+
+def _client_times(params: Any) -> ClientTimes | None:
+    return ClientTimes.read(_field(params, "keyMs"), _field(params, "replyMs"), _field(params, "paintMs"))
 
 
 def _field(params: Any, name: str) -> Any:

@@ -6,6 +6,7 @@ where the rest of it belongs while the document is edited. Knows nothing of sett
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -59,15 +60,17 @@ class Runner:
         if (run := self._run) is not None:
             run.answer(self._nothing(run, "superseded"))
 
-    async def answer(self, cursor: Position, context: Callable[[], Context], *, invoked: bool) -> Answer:
+    async def answer(
+        self, cursor: Position, context: Callable[[], Context], *, received: float, invoked: bool
+    ) -> Answer:
         """The engine's answer for `cursor`, out of the work under way where that agrees with what was typed since.
 
-        `supersede` was called before. Raises `asyncio.CancelledError` where the caller is cancelled, else nothing that
-        is foreseen.
+        `supersede` was called before; the request came at `received`, of `time.monotonic`. Raises
+        `asyncio.CancelledError` where the caller is cancelled, else nothing that is foreseen.
         """
         run = self._run
         if run is None or (invoked and not run.invoked) or not run.answers(self._document.text, cursor):
-            run = self._begin(cursor, context(), invoked)
+            run = self._begin(cursor, context(), received, invoked)
         elif (head := self._head(run)) is not None:
             return head
         try:
@@ -96,12 +99,12 @@ class Runner:
 
     # -- the work ------------------------------------------------------------------------------------------------------
 
-    def _begin(self, cursor: Position, context: Context, invoked: bool) -> Run:
+    def _begin(self, cursor: Position, context: Context, received: float, invoked: bool) -> Run:
         self.drop()
         suggestion = Suggestion(cursor, id=self._new_id())
         suggestion.invoked = invoked
         style = partial(self._presenter.styled, context=context)
-        run = self._run = Run(suggestion, context, style, began=asyncio.get_running_loop().time())
+        run = self._run = Run(suggestion, context, style, received=received)
         run.task = asyncio.create_task(self._ask(run))
         return run
 
@@ -111,7 +114,9 @@ class Runner:
 
         try:
             extent = self._presenter.extent(run.context)
-            reply = await ask(self._link, run.context, self.settings, heard, extent=extent, invoked=run.invoked)
+            reply = await ask(
+                self._link, run.context, self.settings, heard, on_sent=run.asked, extent=extent, invoked=run.invoked
+            )
             if run is self._run:
                 self._finish(run, reply)
         except Exception as error:
@@ -158,7 +163,8 @@ class Runner:
         if run.growth is not None:
             run.growth.give_way()
         run.growth = self._growth(run, ghost.whole)
-        return Answer("growing", self._document.version, place, (ghost,), growth=run.growth)
+        errand = run.errand(whole=False)
+        return Answer("growing", self._document.version, place, (ghost,), growth=run.growth, errand=errand)
 
     def _stands(self, run: Run) -> tuple[Ghost, Position] | None:
         """What of a suggestion that is being written may be shown by now, and where."""
@@ -206,6 +212,7 @@ class Runner:
 
     def _deliver(self, run: Run, result: Result) -> Answer:
         """The document may have moved on: give what still holds where the cursor is now."""
+        run.heard(result.id)
         own = run.suggestion
         suggestions = [own, *(own.sibling("", self._new_id()) for _ in result.alternatives)]
         answers: tuple[Result | Alternative, ...] = (result, *result.alternatives)
@@ -216,15 +223,16 @@ class Runner:
         place = None if live.closed else run.place(live.text)
         if place is None:
             self._keep(suggestions)
-            return replace(self._nothing(run, "stale"), usage=result.usage)
+            return replace(self._nothing(run, "stale"), usage=result.usage, errand=run.errand(whole=True))
         if run.invoked:  # what is shown stays the first of all
             suggestions = [*[kept for kept in self._shelf.holding(live.text, place) if kept.offered][:1], *suggestions]
         self._keep(suggestions)
         ghosts = self._presenter.ghosts(suggestions, place, invoked=run.invoked)
-        if ghosts:
-            return Answer("engine", live.version, place, ghosts, result.usage)
-        unsure = self._presenter.ghost(own, place, invoked=True) is not None
-        return Answer("unsure" if unsure else "empty", live.version, place, usage=result.usage)
+        outcome: Outcome = "engine"
+        if not ghosts:
+            outcome = "empty" if self._presenter.ghost(own, place, invoked=True) is None else "unsure"
+        errand = run.errand(whole=True)
+        return Answer(outcome, live.version, place, ghosts, result.usage, errand=errand)
 
     def _keep(self, suggestions: Sequence[Suggestion]) -> None:
         for suggestion in reversed(suggestions):
@@ -236,4 +244,4 @@ class Runner:
 
 
 def _is_slow(run: Run) -> bool:
-    return asyncio.get_running_loop().time() - run.began > PATIENCE
+    return time.monotonic() - run.received > PATIENCE

@@ -6,25 +6,29 @@ LSP or of what is shown.
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 
 from completion_server.protocol import Context, Delta, TokenScore
 from lsp.answer import Answer
 from lsp.context import plain
+from lsp.errand import Errand
 from lsp.growth import Growth
 from lsp.suggestion import Suggestion
 from lsp.text import Position, Text
 
 
 class Run:
-    """`suggestion` has no text before the end; `began` is a time of the loop's clock. `style` brings what the engine
-    says into the document's style, line by line.
+    """`suggestion` has no text before the end; `received` is when the client's request came, in `time.monotonic`.
+    `style` brings what the engine says into the document's style, line by line.
     """
 
-    def __init__(self, suggestion: Suggestion, context: Context, style: Callable[[str], str], *, began: float) -> None:
+    def __init__(
+        self, suggestion: Suggestion, context: Context, style: Callable[[str], str], *, received: float
+    ) -> None:
         self.suggestion = suggestion
         self.context = context
-        self.began = began
+        self.received = received
         self.cursor = suggestion.anchor  # of the newest request or edit
         self.task: asyncio.Task[None] | None = None
         self.raw = ""  # what the engine has said so far
@@ -33,6 +37,9 @@ class Run:
         self.scores: tuple[TokenScore, ...] = ()
         self.growth: Growth | None = None  # once a client has its head
         self._waiting: asyncio.Future[Answer] | None = None
+        self._sent = 0.0
+        self._request = 0
+        self._heard = 0.0
 
     @property
     def invoked(self) -> bool:
@@ -58,7 +65,20 @@ class Run:
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_exception(error)
 
+    def asked(self) -> None:
+        """The question goes to the engine now."""
+        self._sent = time.monotonic()
+
+    def heard(self, request: int) -> None:
+        """The engine has said something just now, of its request with this id."""
+        self._request, self._heard = request, time.monotonic()
+
+    def errand(self, *, whole: bool) -> Errand:
+        """What it took up to an answer of just now."""
+        return Errand(self._request, self.received, self._sent, self._heard, time.monotonic(), whole)
+
     def take(self, delta: Delta) -> None:
+        self.heard(delta.id)
         self.raw += plain(delta.text)
         self.said = self._style(self.raw)
         self.scores = delta.scores

@@ -134,7 +134,7 @@ class Server(LanguageServer):
         self._active = completor
         version, cursor = completor.document.version, completor.document.position(params.position)
         request = self.protocol.msg_id
-        came = time.perf_counter()
+        received = time.monotonic()
         answer = Answer("error", version, cursor)
         try:
             invoked = params.context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
@@ -147,9 +147,7 @@ class Server(LanguageServer):
             raise
         finally:
             self._trace(request, params, answer)
-            seconds = time.perf_counter() - came
-            language = completor.document.language
-            self.reports.answered(answer.outcome, language, len(answer.text), seconds, answer.usage)
+            self.reports.answered(answer, completor.document.language, received)
         for item, ghost in items:
             self.audience.offered(completor.document, ghost, str(item.insert_text))
         self._count(answer.usage)

@@ -150,9 +150,11 @@ class Engine:
             if work.sequence is not None:
                 self._opening.again(work.job, work.sequence)
             else:
-                work.began = self._clock()
+                work.begin(self._clock())
                 work.document = self._documents.get(work.job.client, work.job.request.context.document)
-                work.sequence = self._opening.sequence(work.job, work.document, work.prompt)
+                prompt = work.prompt or self._opening.prompt(work.job, work.document)
+                work.tokenized(self._clock())
+                work.sequence = self._opening.sequence(work.job, work.document, prompt, branch=work.branch is not None)
                 work.opened(self._clock())
         except Exception as error:  # one request's trouble is not the others'
             self._fail(work, error)

@@ -27,17 +27,19 @@ class Opening:
         self._pair = pair
         self._chunk = chunk
 
-    def sequence(self, job: Job, document: DocumentState, prompt: Prompt | None = None) -> Sequence:
+    def prompt(self, job: Job, document: DocumentState) -> Prompt:
+        """What `job` goes on from."""
+        return document.build(job.request.context, healing=_healing(job))
+
+    def sequence(self, job: Job, document: DocumentState, prompt: Prompt, *, branch: bool = False) -> Sequence:
         """A sequence for `job`, on a free slot; check that there is one. Raises RequestError for absurd sampling.
 
-        A branch comes with the `prompt` that it shares. No model drafts for it: behind drafts that are no draws a
-        sampled text depends on its seed alone.
+        No model drafts for a `branch`, which shares its prompt: behind drafts that are no draws a sampled text depends
+        on its seed alone.
         """
-        pair, context = self._pair, job.request.context
+        pair = self._pair
         sampling = _sampling(job.request.decoding) if isinstance(job.request, Complete) else Sampling()
-        draft = pair.draft if prompt is None else None
-        if prompt is None:
-            prompt = document.build(context, healing=_healing(job))
+        draft = None if branch else pair.draft
         lease = self._lease(job.key, prompt.tokens)
         try:
             draft_row = draft.row(lease.slot) if draft else None

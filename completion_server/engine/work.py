@@ -27,7 +27,8 @@ class Work:
     first_tokens: float | None = None
     first_text: float | None = None
     sent: int = 0  # characters that went out as Delta
-    prompt_ms: float = 0.0
+    tokenize_ms: float = 0.0
+    match_ms: float = 0.0
     prefill_ms: float = 0.0
     rounds: list[Round] = field(default_factory=list)
     _stage_began: float = 0.0
@@ -42,15 +43,21 @@ class Work:
         """Whether it has a slot, and so a part in the next pass."""
         return self.sequence is not None and self.sequence.slot is not None
 
+    def begin(self, now: float) -> None:
+        """The first work on it."""
+        self.began = self._stage_began = now
+
+    def tokenized(self, now: float) -> None:
+        """It has a prompt."""
+        self.tokenize_ms = self._stage(now)
+
     def opened(self, now: float) -> None:
-        """It has a prompt and a slot."""
-        self.prompt_ms = _ms(now if self.began is None else self.began, now, now)
-        self._stage_began = now
+        """It has a slot."""
+        self.match_ms = self._stage(now)
 
     def passed(self, now: float) -> None:
         """The pass that it was in is over."""
-        took = _ms(self._stage_began, now, now)
-        self._stage_began = now
+        took = self._stage(now)
         turn = self.sequence.turn if self.sequence else None
         if turn is None:
             self.prefill_ms += took
@@ -65,7 +72,8 @@ class Work:
             first_tokens_ms=_ms(received, self.first_tokens, now),
             ttft_ms=_ms(received, self.first_text, now),
             e2e_ms=_ms(received, now, now),
-            prompt_ms=self.prompt_ms,
+            tokenize_ms=self.tokenize_ms,
+            match_ms=self.match_ms,
             prefill_ms=self.prefill_ms,
             rounds=tuple(self.rounds),
         )
@@ -97,6 +105,12 @@ class Work:
                 for (drafter, position), drafted in counters.drafted_at.items()
             ),
         )
+
+    def _stage(self, now: float) -> float:
+        """The milliseconds of the stage that ends now; the next one begins."""
+        took = _ms(self._stage_began, now, now)
+        self._stage_began = now
+        return took
 
 
 def _ms(start: float, end: float | None, now: float) -> float:

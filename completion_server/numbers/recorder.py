@@ -3,11 +3,8 @@
 Knows nothing of sockets, files or metrics; `sinks` take the records. Text is never looked at.
 """
 
-import json
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from completion_server.errors import Overloaded
 from completion_server.numbers.names import Names
@@ -19,18 +16,17 @@ from completion_server.numbers.records import (
     Record,
     RequestOutcome,
     RequestRecord,
-    TraceRecord,
 )
-from completion_server.numbers.summary import SUGGESTION_MS
+from completion_server.numbers.stages import engine_way_ms
+from completion_server.numbers.traces import Traces
 from completion_server.protocol import (
-    MAX_TRACES,
     Cancelled,
     Complete,
     EngineMessage,
     Error,
+    KeyReport,
     Report,
     Result,
-    Stage,
     Trace,
     Usage,
 )
@@ -45,41 +41,30 @@ class Recorder:
         self._sinks = tuple(sinks)
         self._clock = clock
         self._names = Names()
-        self._latest: deque[tuple[float, Trace]] = deque(maxlen=MAX_TRACES)
+        self._traces = Traces(lambda trace: self._tell([trace]), clock)
 
-    def answered(self, client: str, pair: str, request: Complete, reply: EngineMessage) -> None:
-        """`reply` is the last one of `request`; others are no end of anything and are not counted."""
+    def answered(self, client: str, pair: str, request: Complete, reply: EngineMessage, *, connection: int = 0) -> None:
+        """`reply` is the last one of `request`; others are no end of anything and are not counted.
+
+        `connection` is the number of the client, which tells those of one name apart.
+        """
         if not isinstance(reply, Result | Cancelled | Error):
             return
         now, language = self._clock(), request.context.language
-        usage = _usage(reply)
-        found = tuple(Stage(name, took) for name, took in stages(usage))
-        self._latest.append((now, Trace(0.0, client, language, _outcome(reply), usage.e2e_ms, found)))
         if self._sinks:
             self._tell(_of_request(now, client, pair, language, reply))
+        self._traces.answered((connection, request.id), client, pair, language, _outcome(reply), _usage(reply))
 
     def latest(self, count: int) -> tuple[Trace, ...]:
         """Of the last `count` answered requests, the newest last."""
-        now = self._clock()
-        kept = list(self._latest)[-count:] if count else []
-        return tuple(replace(trace, age_s=max(0.0, now - ended)) for ended, trace in kept)
+        return self._traces.latest(count)
 
-    def reported(self, pair: str, report: Report) -> None:
-        """A language server said what it has seen."""
+    def reported(self, pair: str, report: Report, *, client: str = "", connection: int = 0) -> None:
+        """A language server said what it has seen; `client` and `connection` are its own."""
         now = self._clock()
-        self._tell(
-            KeyRecord(
-                now,
-                report.editor,
-                pair,
-                key.language,
-                key.outcome,
-                key.characters,
-                key.suggestion_ms,
-                key.first_tokens_ms,
-            )
-            for key in report.keys
-        )
+        for key in report.keys:
+            took = self._traces.reported(connection, client, pair, key)
+            self._tell([_of_key(now, report.editor, pair, key, took)])
         self._tell(
             EventRecord(now, report.editor, pair, event.language, event.kind, event.characters)
             for event in report.events
@@ -91,14 +76,26 @@ class Recorder:
                 sink(record)
 
 
-def stages(usage: Usage) -> list[tuple[str, float]]:
-    """Where the time of a request went, in order: (name, milliseconds)."""
-    found = [("queued", usage.queue_ms), ("prompt", usage.prompt_ms), ("prefill", usage.prefill_ms)]
-    for number, turn in enumerate(usage.rounds, start=1):
-        drafted = f"{turn.drafter} {turn.accepted}/{turn.drafted}" if turn.drafted else "no draft"
-        found.append((f"round {number}: {drafted}, width {turn.width}", turn.ms))
-    rest = usage.e2e_ms - sum(took for _, took in found)
-    return [(name, round(took, 3)) for name, took in [*found, ("the rest", max(0.0, rest))] if took > 0]
+def _of_key(now: float, editor: str, pair: str, key: KeyReport, engine_ms: float | None) -> KeyRecord:
+    """`engine_ms` is how long the engine says that it took for it."""
+    times = key.times
+    return KeyRecord(
+        now,
+        editor,
+        pair,
+        key.language,
+        key.outcome,
+        key.characters,
+        key.suggestion_ms,
+        key.first_tokens_ms,
+        times.key_ms,
+        times.server_way_ms,
+        times.sent_ms,
+        0.0 if engine_ms is None else engine_way_ms(engine_ms, times),
+        times.trimmed_ms,
+        times.returned_ms,
+        times.painted_ms,
+    )
 
 
 def _of_request(
@@ -127,8 +124,6 @@ def _of_request(
         yield DraftRecord(now, pair, language, count.drafter, count.position, count.drafted, count.accepted)
     for number, turn in enumerate(usage.rounds):
         yield PassRecord(now, pair, turn.width, turn.ms, first=number == 0)
-    if usage.e2e_ms > SUGGESTION_MS:
-        yield TraceRecord(now, pair, language, round(usage.e2e_ms, 3), json.dumps(stages(usage)))
 
 
 def _usage(reply: Result | Cancelled | Error) -> Usage:

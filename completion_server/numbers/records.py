@@ -41,7 +41,7 @@ class KeyRecord:
 
     `outcome` is `completor.Outcome`; `characters` of the answer, 0 for none. `suggestion_ms` runs from the request's
     arrival (from the key, where the client says when that was) to the answer, `first_tokens_ms` is the engine's share
-    until it had any.
+    until it had any. Those behind them are the stages outside the engine, as in `protocol.FrontTimes`.
     """
 
     time: float
@@ -52,6 +52,13 @@ class KeyRecord:
     characters: int = 0
     suggestion_ms: float = 0.0
     first_tokens_ms: float = 0.0
+    key_ms: float = 0.0
+    server_way_ms: float = 0.0
+    sent_ms: float = 0.0
+    engine_way_ms: float = 0.0
+    trimmed_ms: float = 0.0
+    returned_ms: float = 0.0
+    painted_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +88,17 @@ class DraftRecord:
 
 @dataclass(frozen=True, slots=True)
 class TraceRecord:
-    """Where the time of one slow request went: `stages` is JSON, `[["queued", 1.5], …]`, in order, milliseconds."""
+    """Where the time of one slow request went: `stages` is JSON, `[["queued", 1.5], …]`, in order, milliseconds.
+
+    `time` names it: a later record of the same time takes its place. `shown_ms` as in `protocol.Trace`.
+    """
 
     time: float
     pair: str
     language: str
     total_ms: float
     stages: str
+    shown_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +112,7 @@ class PassRecord:
     pair: str
     width: int
     ms: float
+    first: bool
 
 
 Record = RequestRecord | KeyRecord | EventRecord | DraftRecord | TraceRecord | PassRecord
-    first: bool

@@ -11,12 +11,13 @@ import queue
 import sqlite3
 import threading
 import time
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from completion_server.errors import SettingsError
 from completion_server.numbers.records import Record
-from completion_server.numbers.schema import TABLES, check_version, create, insert
+from completion_server.numbers.schema import TABLES, check_version, create, writing
 
 log = logging.getLogger(__name__)
 
@@ -85,8 +86,8 @@ class Store:
     def _write(self, connection: sqlite3.Connection, records: list[Record], more: bool) -> bool:
         try:
             with connection:
-                for record in records:
-                    connection.execute(*insert(record))
+                for statement in chain.from_iterable(map(writing, records)):
+                    connection.execute(*statement)
             if time.monotonic() - self._tidied > _TIDY_S or not self._tidied:
                 self._tidied = time.monotonic()
                 self._tidy(connection)

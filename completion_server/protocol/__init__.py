@@ -38,7 +38,7 @@ from completion_server.protocol.messages import (
     Warmed,
     Welcome,
 )
-from completion_server.protocol.reports import MAX_REPORT, EventKind, EventReport, KeyReport, Report
+from completion_server.protocol.reports import MAX_REPORT, EventKind, EventReport, FrontTimes, KeyReport, Report
 from completion_server.protocol.usage import MAX_ROUNDS, MAX_TRACES, DraftCount, Round, Stage, Trace, Usage
 
 __all__ = [
@@ -68,6 +68,7 @@ __all__ = [
     "EventKind",
     "EventReport",
     "FinishReason",
+    "FrontTimes",
     "Goodbye",
     "Hello",
     "KeyReport",

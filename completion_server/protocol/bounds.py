@@ -5,7 +5,7 @@ Knows nothing of bytes.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from completion_server.protocol.messages import (
@@ -39,7 +39,7 @@ from completion_server.protocol.messages import (
     Warm,
     Warmed,
 )
-from completion_server.protocol.reports import MAX_REPORT, Report
+from completion_server.protocol.reports import MAX_REPORT, FrontTimes, KeyReport, Report
 from completion_server.protocol.usage import MAX_ROUNDS, MAX_TRACES, Trace, Usage
 
 MAX_PATH: Final = 2_048
@@ -58,6 +58,7 @@ class Bound:
 
 _LARGEST: Final = 2**53 - 1  # what every language's numbers hold exactly
 _SCORES: Final = Bound(0, 2 * MAX_NEW_TOKENS)  # tokens that healing took off are not counted in the limit
+_SPAN: Final = Bound(0, 86_400_000)  # milliseconds: no key takes a day
 _REQUEST_ID: Final = Bound(1, _LARGEST)  # 0 means "no id" in an `Error`
 
 NUMBER: Final = Bound(0, _LARGEST)
@@ -97,6 +98,9 @@ _TABLE: Final[dict[tuple[type[Any], str], Bound]] = {
     (CloseDocument, "document"): Bound(0, MAX_PATH),
     (Usage, "rounds"): Bound(0, MAX_ROUNDS),
     (Usage, "drafts"): Bound(0, MAX_ROUNDS),
+    **{(FrontTimes, field.name): _SPAN for field in fields(FrontTimes)},
+    (KeyReport, "suggestion_ms"): _SPAN,
+    (KeyReport, "first_tokens_ms"): _SPAN,
     (Report, "keys"): Bound(0, MAX_REPORT),
     (Report, "events"): Bound(0, MAX_REPORT),
     (State, "detail"): Bound(0, MAX_LINE),
@@ -112,7 +116,7 @@ _TABLE: Final[dict[tuple[type[Any], str], Bound]] = {
     (Error, "message"): Bound(0, MAX_LINE),
     (Status, "last"): Bound(0, MAX_TRACES),
     (StatusReply, "traces"): Bound(0, MAX_TRACES),
-    (Trace, "stages"): Bound(0, MAX_ROUNDS + 4),
+    (Trace, "stages"): Bound(0, MAX_ROUNDS + 12),
     (StatusReply, "target"): Bound(0, MAX_PATH),
     (StatusReply, "draft"): Bound(0, MAX_PATH),
 }

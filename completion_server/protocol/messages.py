@@ -25,7 +25,7 @@ from typing import Literal
 from completion_server.protocol.reports import Report
 from completion_server.protocol.usage import Trace, Usage
 
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
 
 MAX_BEFORE = 98_304  # code points: what a client may send of the text before the cursor
 MAX_AFTER = 16_384  # code points: of the text behind it

@@ -38,8 +38,8 @@ class Usage:
     In a `Result`, `cached_tokens + computed_tokens == prompt_tokens`. `target_passes` are those that gave tokens,
     `prefill_passes` those that only fed the prompt. Times start when the frame was received: `first_tokens_ms` runs to
     the first pass that committed tokens, `ttft_ms` to the first text (white space at a line end is held back).
-    `prompt_ms`, from the end of `queue_ms`, is for encoding the text and finding a slot; `prefill_ms` for the passes
-    that only fed. `rounds` are the first `MAX_ROUNDS`.
+    From the end of `queue_ms` on, `tokenize_ms` is for encoding the text, `match_ms` for finding the slot that shares
+    the longest prefix, `prefill_ms` for the passes that only fed. `rounds` are the first `MAX_ROUNDS`.
     """
 
     prompt_tokens: int = 0
@@ -55,7 +55,8 @@ class Usage:
     target_passes: int = 0
     prefill_passes: int = 0
     queue_ms: float = 0.0
-    prompt_ms: float = 0.0
+    tokenize_ms: float = 0.0
+    match_ms: float = 0.0
     prefill_ms: float = 0.0
     first_tokens_ms: float = 0.0
     ttft_ms: float = 0.0
@@ -74,7 +75,11 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Where the time of one answered request went; `stages` follow one another and make up `total_ms`."""
+    """Where the time of one answered request went; `stages` follow one another and make up `total_ms`.
+
+    `shown_ms` runs from the beginning until a person could see something, 0 where nothing was shown or nobody said so.
+    It is less than the total where the head of a suggestion was shown while the engine went on.
+    """
 
     age_s: float
     client: str
@@ -82,3 +87,4 @@ class Trace:
     outcome: str
     total_ms: float
     stages: tuple[Stage, ...]
+    shown_ms: float = 0.0

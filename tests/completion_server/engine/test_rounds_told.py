@@ -16,7 +16,7 @@ MakeDriver = Callable[..., Any]
 
 
 def stages_ms(usage: Usage) -> float:
-    return usage.queue_ms + usage.prompt_ms + usage.prefill_ms + sum(turn.ms for turn in usage.rounds)
+    return usage.queue_ms + usage.tokenize_ms + usage.match_ms + usage.prefill_ms + sum(turn.ms for turn in usage.rounds)
 
 
 @pytest.mark.parametrize("k", [0, 1, 4])

@@ -31,7 +31,7 @@ SOON = 20.0
 
 USAGE = Usage(
     prompt_tokens=20, cached_tokens=15, computed_tokens=5, completion_tokens=6, drafted_tokens=4, accepted_tokens=3,
-    target_passes=3, queue_ms=2, prompt_ms=1, first_tokens_ms=40, ttft_ms=45, e2e_ms=90,
+    target_passes=3, queue_ms=2, tokenize_ms=0.6, match_ms=0.4, first_tokens_ms=40, ttft_ms=45, e2e_ms=90,
     rounds=(Round(30, 5, "n-gram", 4, 3), Round(20, 1, "", 0, 0), Round(20, 1, "", 0, 0)),
     drafts=tuple(DraftCount("n-gram", place, 1, int(place < 3)) for place in range(4)),
 )  # fmt: skip
