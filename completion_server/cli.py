@@ -1,7 +1,7 @@
 """The command `foretype`: parses, calls, prints. Every command imports what it needs when it runs.
 
-The commands stand in `cli_engine`, `cli_models`, `cli_pairs`, `cli_numbers`, `cli_distill` and `cli_try`; those that
-hand over to another program are here.
+The commands stand in `cli_engine`, `cli_models`, `cli_pairs`, `cli_numbers`, `cli_bench`, `cli_distill` and `cli_try`;
+those that hand over to another program are here.
 """
 
 import os
@@ -13,6 +13,7 @@ import typer
 
 from completion_server import (
     __version__,
+    cli_bench,
     cli_distill,
     cli_engine,
     cli_models,
@@ -79,6 +80,7 @@ def build() -> typer.Typer:
     app.command("doctor")(cli_engine.doctor)
     app.command("pull")(cli_models.pull)
     app.add_typer(cli_pairs.pairs(), name="pairs")
+    app.command("bench")(cli_bench.bench)
     app.command("distill")(cli_distill.distill)
     app.command("version")(version)
     return app

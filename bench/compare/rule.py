@@ -1,0 +1,114 @@
+"""Which pair is best, by a rule that is stated wherever its answer is. Pure.
+
+Differences count where their 95 % interval, paired turn by turn, leaves out 0; where there is no interval nothing does.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bench.compare.paired import Interval
+
+RULE = (
+    "Of the pairs whose edit similarity is not below the highest, the one with the highest goodput; of those that "
+    "cannot be told from it, the one with the lowest p95 from key to suggestion. A difference counts where its 95 % "
+    "interval, by bootstrap over places that all pairs shared, leaves out 0."
+)
+
+By = Literal["alone", "quality", "goodput", "latency", "nothing"]
+Difference = Callable[[str, str, str], Interval | None]
+"""Measure, pair, another pair: the interval of the figure of the one less that of the other."""
+
+_QUALITY, _GOODPUT, _LATENCY = "edit_similarity", "goodput", "keystroke_to_suggestion_p95_ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`pair` is None where nothing was measured by which one could be named. `by` is the step that settled it.
+
+    With "nothing" the one that is named has only the lowest p95, by no more than chance gives.
+    """
+
+    pair: str | None
+    by: By
+    sentence: str
+
+
+def best(figures: Mapping[str, Mapping[str, float | None]], difference: Difference) -> Verdict:
+    """`figures` by pair, of those that could be measured, in any order."""
+    names = list(figures)
+    if len(names) < 2:
+        only = names[0] if names else None
+        return Verdict(only, "alone", f"Only {only} could be measured." if only else "No pair could be measured.")
+
+    def leaders(measure: str, among: Sequence[str], *, low: bool = False) -> list[str]:
+        """The one with the best figure, and behind it all that cannot be told from it."""
+        known = {name: value for name in among if (value := figures[name].get(measure)) is not None}
+        if not known:
+            return list(among)
+        first = min(known, key=lambda name: known[name] if low else -known[name])
+        return [first, *(name for name in among if name != first and not _apart(difference(measure, first, name)))]
+
+    good = leaders(_QUALITY, names)
+    if len(good) == 1:
+        return Verdict(good[0], "quality", _by_quality(figures, good[0], names))
+    timely = leaders(_GOODPUT, good)
+    if len(timely) == 1:
+        return Verdict(timely[0], "goodput", _by_goodput(figures, timely[0], good, names))
+    fast = leaders(_LATENCY, timely, low=True)
+    if len(fast) == 1:
+        return Verdict(fast[0], "latency", _by_latency(figures, fast[0], timely))
+    if figures[fast[0]].get(_LATENCY) is None:
+        return Verdict(None, "nothing", f"Nothing that was measured separates {_and(fast)}.")
+    return Verdict(fast[0], "nothing", _by_nothing(figures, fast))
+
+
+def _apart(interval: Interval | None) -> bool:
+    return interval is not None and not interval[0] <= 0 <= interval[1]
+
+
+def _by_quality(figures: Mapping[str, Mapping[str, float | None]], name: str, names: Sequence[str]) -> str:
+    return (
+        f"{name} is best: its suggestions are nearest to what was written "
+        f"(edit similarity {_values(figures, _QUALITY, name, names, '.3f')})."
+    )
+
+
+def _by_goodput(
+    figures: Mapping[str, Mapping[str, float | None]], name: str, good: Sequence[str], names: Sequence[str]
+) -> str:
+    like = "all suggest equally well" if len(good) == len(names) else f"{_and(good)} suggest equally well"
+    return (
+        f"{name} is best: {like}, and its suggestions are in time most often "
+        f"(goodput {_values(figures, _GOODPUT, name, good, '.3f')})."
+    )
+
+
+def _by_latency(figures: Mapping[str, Mapping[str, float | None]], name: str, timely: Sequence[str]) -> str:
+    return (
+        f"{name} is best: {_and(timely)} suggest equally well and as often in time, but its slow keys are the fastest "
+        f"(p95 from key to suggestion {_values(figures, _LATENCY, name, timely, '.0f')} ms)."
+    )
+
+
+def _by_nothing(figures: Mapping[str, Mapping[str, float | None]], fast: Sequence[str]) -> str:
+    return (
+        f"Nothing separates {_and(fast)}: take any of them; {fast[0]} has the lowest p95 from key to suggestion "
+        f"({_values(figures, _LATENCY, fast[0], fast, '.0f')} ms), by no more than chance gives."
+    )
+
+
+def _values(
+    figures: Mapping[str, Mapping[str, float | None]], measure: str, first: str, names: Sequence[str], form: str
+) -> str:
+    """`0.812 against 0.700 of B and 0.650 of C`."""
+    others = [f"{_number(figures[name].get(measure), form)} of {name}" for name in names if name != first]
+    return f"{_number(figures[first].get(measure), form)} against {_and(others)}"
+
+
+def _number(value: float | None, form: str) -> str:
+    return "none" if value is None else format(value, form)
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
