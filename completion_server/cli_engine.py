@@ -128,10 +128,11 @@ def _show(facts: Mapping[str, Any], as_json: bool) -> None:
 def _show_traces(reply: "StatusReply") -> None:
     from rich.console import Console
 
-    from completion_server.cli_traces import table
+    from completion_server.cli_traces import shown
 
     if reply.traces:
-        Console().print(table(reply.traces))
+        console = Console()
+        console.print(shown(reply.traces, console.width))
     else:
         typer.echo("no request was answered yet")
 

@@ -1,4 +1,7 @@
-"""Traces of requests as bars in a terminal: one line each, all to one scale, the slowest stage by name."""
+"""Traces of requests as bars in a terminal: one line each, all to one scale, the slowest stage by name.
+
+A bar shows who had the request: each part of the way has its own shade, so that it can be read without colours too.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,10 +9,42 @@ from typing import TYPE_CHECKING
 from completion_server.protocol import Stage, Trace
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
-_COLOURS = ("blue", "yellow", "green", "magenta", "cyan")
+_EDITOR, _WAY, _SERVER = ("▒", "magenta"), ("░", "white"), ("▓", "cyan")
+_QUEUE, _PROMPT, _ROUNDS = ("█", "yellow"), ("█", "blue"), (("█", "green"), ("█", "bright_green"))
+_SHADES = {
+    "key": _EDITOR,
+    "painted": _EDITOR,
+    "way to the server": _WAY,
+    "way to the engine": _WAY,
+    "sent": _SERVER,
+    "trimmed": _SERVER,
+    "returned": _SERVER,
+    "queued": _QUEUE,
+    "tokenized": _PROMPT,
+    "prefix matched": _PROMPT,
+    "prefill": _PROMPT,
+}
+_LEGEND = (
+    ("editor", _EDITOR),
+    ("way", _WAY),
+    ("server", _SERVER),
+    ("queue", _QUEUE),
+    ("prompt", _PROMPT),
+    ("rounds", _ROUNDS[0]),
+)
+_BESIDE = 70  # columns that all but the bar would like to have
+_SHORTEST, _LONGEST = 10, 64  # columns of the longest bar
+
+
+def shown(traces: Sequence[Trace], width: int) -> "RenderableType":
+    """A table of `traces` with a legend, for a terminal `width` columns wide."""
+    from rich.console import Group
+
+    return Group(table(traces, max(_SHORTEST, min(width - _BESIDE, _LONGEST))), _legend())
 
 
 def table(traces: Sequence[Trace], width: int = 24) -> "Table":
@@ -19,34 +54,45 @@ def table(traces: Sequence[Trace], width: int = 24) -> "Table":
     longest = max((trace.total_ms for trace in traces), default=0.0)
     found = Table(box=None, pad_edge=False)
     found.add_column("ago", justify="right", no_wrap=True, min_width=5)
-    found.add_column("ms", justify="right", no_wrap=True, min_width=5)
+    found.add_column("ms", justify="right", no_wrap=True, min_width=4)
+    found.add_column("shown", justify="right", no_wrap=True, min_width=5)
     found.add_column("request")
     found.add_column("", no_wrap=True, min_width=width if traces else 0)
-    found.add_column("slowest")
+    found.add_column("slowest", max_width=22)
     for trace in traces:
-        columns = [round(width * stage.ms / longest) for stage in trace.stages] if longest else []
         found.add_row(
             f"{trace.age_s:.0f} s",
             f"{trace.total_ms:.0f}",
+            f"{trace.shown_ms:.0f}" if trace.shown_ms else "",
             " ".join(word for word in (trace.client, trace.language, trace.outcome) if word),
-            _bar(columns),
+            _bar(trace.stages, width / longest if longest else 0.0),
             slowest(trace.stages),
         )
     return found
 
 
 def slowest(stages: Sequence[Stage]) -> str:
-    """The stage that took longest, with its time; empty without stages."""
+    """The stage that took longest, with its time; empty without stages. What a round was like is left to `--json`."""
     if not stages:
         return ""
     stage = max(stages, key=lambda stage: stage.ms)
-    return f"{stage.name} ({stage.ms:.0f} ms)"
+    return f"{stage.name.partition(':')[0]} ({stage.ms:.0f} ms)"
 
 
-def _bar(columns: Sequence[int]) -> "Text":
+def _bar(stages: Sequence[Stage], columns_per_ms: float) -> "Text":
+    """Each stage ends at its own place: what is too short for a column does not push the others."""
     from rich.text import Text
 
-    bar = Text()
-    for number, count in enumerate(columns):
-        bar.append("█" * count, style=_COLOURS[number % len(_COLOURS)])
+    bar, until, rounds = Text(), 0.0, 0
+    for stage in stages:
+        until += stage.ms * columns_per_ms
+        shade, colour = _SHADES.get(stage.name, _ROUNDS[rounds % len(_ROUNDS)])
+        rounds += stage.name not in _SHADES
+        bar.append(shade * (round(until) - len(bar)), style=colour)
     return bar
+
+
+def _legend() -> "Text":
+    from rich.text import Text
+
+    return Text("  ").join(Text.assemble((shade, colour), f" {part}") for part, (shade, colour) in _LEGEND)
