@@ -115,6 +115,15 @@ class HeadlessEditor:
         )
         return buffer
 
+    def tell(self, method: str, params: Mapping[str, Any]) -> None:
+        """Send a notification that no buffer sends: what became of a suggestion, say."""
+        self._client.protocol.notify(method, dict(params))
+
+    async def execute(self, command: str, *arguments: Any) -> Any:
+        """Have the server carry out one of its commands; what it answers."""
+        params = types.ExecuteCommandParams(command, list(arguments))
+        return (await self._client.request(types.WORKSPACE_EXECUTE_COMMAND, params))[1]
+
     def _initialize_params(self) -> types.InitializeParams:
         return types.InitializeParams(
             client_info=types.ClientInfo("foretype-headless", __version__),

@@ -13,6 +13,7 @@ from bench.replay.actions import Accept, Action, Close, Delete, Insert, Key, Mov
 from bench.replay.ghosts import Ghosts
 from bench.replay.hand import Hand
 from bench.replay.presses import Press
+from bench.replay.telling import Telling
 from lsp.headless import Buffer, HeadlessEditor
 
 _HELD_UP = 0.05  # seconds; somebody who was held up for longer does not hurry afterwards
@@ -27,7 +28,8 @@ class LiveTypist:
     def __init__(
         self, editor: HeadlessEditor, hand: Hand, *, speed: float = 1.0, on_action: Callable[[], None] = lambda: None
     ) -> None:
-        self.ghosts = Ghosts()
+        self._telling = Telling(editor)
+        self.ghosts = Ghosts(self._telling)
         self.missed = 0  # accepts of what was not suggested
         self._editor = editor
         self._hand = hand
@@ -53,6 +55,7 @@ class LiveTypist:
 
     async def presses(self) -> list[Press]:
         """All keys so far, once they are answered."""
+        await self._telling.heard()
         return list(await asyncio.gather(*self._asked))
 
     async def _until(self, due: float) -> None:
@@ -109,7 +112,8 @@ class LiveTypist:
         suggestion = await buffer.suggest()
         if place == self._place:
             # What would replace text behind the cursor cannot be compared with what the author wrote in front of it.
-            self.ghosts.answered("" if suggestion.replaced else suggestion.text, self._now())
+            text = "" if suggestion.replaced else suggestion.text
+            self.ghosts.answered(text, self._now(), str(suggestion.trace.get("id", "")))
         return Press(Keystroke(name, suggestion.text, suggestion.key_ms, suggestion.trace), at, phase)
 
     def _answered(self, task: asyncio.Task[Press]) -> None:

@@ -50,3 +50,30 @@ def test_an_accept_of_what_is_not_there_says_so():
     ghosts.answered("xyz", 1.0)
     assert not ghosts.accepted("abc", 1.5)
     assert ghosts.text == ""
+
+
+class Heard(list[tuple[object, ...]]):
+    """A watcher that writes down what it is told."""
+
+    def __getattr__(self, name):
+        return lambda *told: self.append((name, *told))
+
+
+def test_a_watcher_is_told_what_a_client_tells_its_server():
+    heard = Heard()
+    ghosts = Ghosts(heard)
+    ghosts.answered("abcdef", 1.0, "one")
+    ghosts.typed("a", 1.1)
+    ghosts.answered("bcdef", 1.2, "one")
+    ghosts.accepted("bc", 1.5)
+    ghosts.accepted("def", 1.6)
+    ghosts.answered("xyz", 2.0, "two")
+    ghosts.typed("q", 2.5)
+    assert heard == [
+        ("shown", "one"),
+        ("typed", "one", 1),
+        ("partly_accepted", "one", 3),
+        ("accepted", "one"),
+        ("shown", "two"),
+        ("replaced", "two"),
+    ]
