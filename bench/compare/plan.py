@@ -3,12 +3,13 @@
 Mixed, so that whoever interrupts a run has some of each.
 """
 
+import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, get_args
 
-from bench.prompts import head
+from bench.prompts import CHARACTERS, head
 from bench.quality import corpus
 from bench.quality.cursors import Cursor
 from bench.sources import read_sources
@@ -81,6 +82,7 @@ def plan(
     Raises SettingsError where no file matches, ValueError where none has a place to type at.
     """
     sources = read_sources(patterns)
+    random.Random(amount.seed).shuffle(sources)  # a few of many: not those whose names come first
     kinds: list[Sequence[Turn]] = []
     if "replay" in parts:
         typed = sessions(sources, amount.keys, amount.seed, per_session=KEYS_PER_TURN)
@@ -95,9 +97,9 @@ def plan(
 
 
 def _prompts(sources: Sequence[Source], count: int) -> list[str]:
-    """Heads of the longest files, one each."""
-    longest = sorted(sources, key=lambda source: len(source.text), reverse=True)
-    return [text for source in longest[:count] if (text := head(source.text))]
+    """Heads of files, one each, of those that are long enough where there are as many."""
+    long_ones_first = sorted(sources, key=lambda source: len(source.text) < CHARACTERS)
+    return [text for source in long_ones_first[:count] if (text := head(source.text))]
 
 
 def _mixed(kinds: Sequence[Sequence[Turn]]) -> list[Turn]:

@@ -70,6 +70,7 @@ class Seat:
         self._see_memory()
 
     async def _type(self, turn: Typing) -> None:
+        await self._engine.settled()  # so that what it waits for below is the prefill of the document it opens
         keystrokes, before = [], (await self._engine.status()).wasted_tokens
         async for keystroke in type_sessions(self._editor, [turn.session], self._engine.settled):
             keystrokes.append(keystroke)
