@@ -71,8 +71,8 @@ class Keystroke:
         one's way there only the end belongs to them.
         """
         errand = self.errand
-        began = errand.received if errand is not None else self.received
-        key, way = (client.key_ms, way) if began >= self.received else (0.0, 0.0)
+        began = self.received if errand is None else min(errand.received, self.received)
+        key, way = (client.key_ms, way) if began == self.received else (0.0, 0.0)
         shown = key + way + _ms(began, self.answered) + client.paint_ms if self.characters else 0.0
         if errand is None:
             sent = engine = trimmed = 0.0

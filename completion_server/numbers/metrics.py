@@ -113,6 +113,9 @@ class Metrics:
 
     def _add_key(self, record: KeyRecord) -> None:
         self._keys.labels(record.pair, record.outcome, record.language).inc()
+        for kind in ("shown", "accepted"):  # they begin at 0, or the rate of the first ones would be lost
+            self._events.labels(record.pair, kind, record.language)
+            self._characters.labels(record.pair, kind, record.language)
         if record.outcome not in _SUGGESTED:
             return
         if record.first_tokens_ms <= FIRST_TOKENS_MS and record.suggestion_ms <= SUGGESTION_MS:

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections import defaultdict
 from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
@@ -18,6 +17,14 @@ _POINTS = 100  # of a distribution
 _TELLING = 10  # suggestions, of which a share says something
 _SLOW = 12  # requests
 _MOST_LIVE = 200  # keys in one answer
+_BEFORE = {
+    "key": "key_ms",
+    "way to the server": "server_way_ms",
+    "sent": "sent_ms",
+    "way to the engine": "engine_way_ms",
+}
+_ENGINE = ("queue", "prompt and first pass", "until there is text", "the rest of it")
+_AFTER = {"trimmed": "trimmed_ms", "returned": "returned_ms", "painted": "painted_ms"}
 
 
 def overview(path: Path, days: float, now: float | None = None) -> dict[str, Any]:
@@ -81,17 +88,23 @@ def _points(connection: Connection, column: str, table: str, outcome: str, since
 
 
 def _spent(connection: Connection, since: float) -> list[dict[str, Any]]:
-    """The stages of finished requests, each with its median and p95."""
-    stages: dict[str, list[float]] = defaultdict(list)
+    """The stages of a key, from the key to the paint, each with its median and p95 where somebody measured it.
+
+    Those of the engine are of all requests that it finished, the others of keys that it wrote a suggestion for.
+    """
+    stages: dict[str, list[float]] = {name: [] for name in (*_BEFORE, *_ENGINE, *_AFTER)}
+    keys = connection.execute("SELECT * FROM keys WHERE outcome = 'engine' AND time >= ?", (since,)).fetchall()
+    there = keys[0].keys() if keys else ()  # an older engine's store has none of these columns
+    for name, column in (_BEFORE | _AFTER).items():
+        stages[name] = [row[column] for row in keys if row[column] > 0] if column in there else []
     for row in connection.execute(
         "SELECT queue_ms, first_tokens_ms, ttft_ms, e2e_ms FROM requests WHERE outcome = 'completed' AND time >= ?",
         (since,),
     ):
         marks = (0.0, row["queue_ms"], row["first_tokens_ms"], row["ttft_ms"], row["e2e_ms"])
-        names = ("queue", "prompt and first pass", "until there is text", "the rest of it")
-        for name, begin, end in zip(names, marks, marks[1:], strict=False):
+        for name, begin, end in zip(_ENGINE, marks, marks[1:], strict=False):
             stages[name].append(max(0.0, end - begin))
-    return [{"stage": name, **summary(values, (50, 95))} for name, values in stages.items()]
+    return [{"stage": name, **summary(values, (50, 95))} for name, values in stages.items() if values]
 
 
 def _slow(connection: Connection, since: float) -> list[dict[str, Any]]:

@@ -81,13 +81,22 @@ export function bars(rows, unit, label, width) {
   return root;
 }
 
-// `stages`: [[name, milliseconds], …], one behind the other.
+// Who had a request in which of its stages; all others are rounds.
+export const PARTS = ["rounds", "queue and prompt", "language server", "editor"];
+const PART_OF = new Map([
+  ...["queued", "tokenized", "prefix matched", "prefill"].map((name) => [name, 1]),
+  ...["sent", "trimmed", "returned", "way to the server", "way to the engine"].map((name) => [name, 2]),
+  ...["key", "painted"].map((name) => [name, 3]),
+]);
+
+// `stages`: [[name, milliseconds], …], one behind the other. Ways are pale.
 export function trace(stages, total) {
   const root = svg("svg", { viewBox: "0 0 1000 16", preserveAspectRatio: "none", role: "img", "aria-label": "stages" });
   let from = 0;
-  stages.forEach(([name, took], number) => {
+  stages.forEach(([name, took]) => {
     const width = (took / total) * 1000;
-    const bar = svg("rect", { class: `bar s${number % 4}`, x: from, y: 0, width: Math.max(width - 1, 0.5), height: 16 });
+    const kind = name.startsWith("way ") ? "reach" : "bar";
+    const bar = svg("rect", { class: `${kind} s${PART_OF.get(name) ?? 0}`, x: from, y: 0, width: Math.max(width - 1, 0.5), height: 16 });
     bar.append(svg("title", {}, `${name}: ${round(took)} ms`));
     root.append(bar);
     from += width;

@@ -1,6 +1,6 @@
 // Asks for the numbers and puts them on the page; every few seconds again, keys every second.
 
-import { bars, chart, element, legend, nothing, round, trace } from "./charts.js";
+import { PARTS, bars, chart, element, legend, nothing, round, trace } from "./charts.js";
 
 const token = location.hash.slice(1);
 const state = { days: 7, last: 0, keys: [], found: null };
@@ -84,9 +84,10 @@ function slow(requests) {
   put("slow", ...requests.map((request) => {
     const longest = request.stages.reduce((most, stage) => (stage[1] > most[1] ? stage : most), ["", 0]);
     const when = new Date(request.time * 1000).toLocaleString();
-    const text = `${round(request.total_ms)} ms · ${request.language || "no language"} · ${request.pair} · ${when} · mostly ${longest[0]} (${round(longest[1])} ms)`;
+    const text = `${round(request.total_ms)} ms · ${request.language || "no language"} · ${request.pair} · ${when} · mostly ${longest[0]} (${round(longest[1])} ms)`
+      + (request.shown_ms ? ` · on the screen after ${round(request.shown_ms)} ms` : "");
     return element("div", { class: "request" }, element("p", {}, text), trace(request.stages, request.total_ms));
-  }));
+  }), legend(PARTS));
 }
 
 function groups(byKind) {

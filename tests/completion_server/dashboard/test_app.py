@@ -21,13 +21,14 @@ def store(tmp_path: Path) -> Path:
     store = Store(path, keep_days=1e6)
     now = 2e9
     for outcome, ms in (("engine", 100.0), ("engine", 300.0), ("from-cache", 1.0)):
-        store.add(KeyRecord(now, "vim", "p", "python", outcome, 5, ms))
+        stages = (20.0, 2.0, 3.0, 1.0, 4.0, 0.5, 6.0) if ms == 100.0 else ()
+        store.add(KeyRecord(now, "vim", "p", "python", outcome, 5, ms, 0.0, *stages))
     store.add(
         RequestRecord(now, "lsp", "p", "python", "completed", queue_ms=1, first_tokens_ms=11, ttft_ms=15, e2e_ms=95)
     )
     store.add(EventRecord(now, "vim", "p", "python", "shown", 5))
     store.add(EventRecord(now, "vim", "p", "python", "accepted", 5))
-    store.add(TraceRecord(now, "p", "python", 300.0, '[["queue", 100.0], ["first pass", 200.0]]'))
+    store.add(TraceRecord(now, "p", "python", 300.0, '[["key", 100.0], ["queued", 200.0]]', 250.0))
     store.close()
     return path
 
@@ -62,10 +63,13 @@ def test_the_numbers_of_a_period(client: TestClient, monkeypatch: pytest.MonkeyP
     assert found["groups"]["editor"]["vim"]["accepted"] == 1
     assert [(point["shown"], point["accepted"]) for point in found["acceptance"]] == [(1, 1)]
     assert found["latency"]["suggestion"] == [[100.0, 0.5], [300.0, 1.0]]
-    assert {stage["stage"]: stage["p50"] for stage in found["spent"]} == {
-        "queue": 1, "prompt and first pass": 10, "until there is text": 4, "the rest of it": 80,
-    }  # fmt: skip
-    assert found["slow"][0]["stages"] == [["queue", 100.0], ["first pass", 200.0]]
+    assert [(stage["stage"], stage["p50"]) for stage in found["spent"]] == [
+        ("key", 20), ("way to the server", 2), ("sent", 3), ("way to the engine", 1),
+        ("queue", 1), ("prompt and first pass", 10), ("until there is text", 4), ("the rest of it", 80),
+        ("trimmed", 4), ("returned", 0.5), ("painted", 6),
+    ]  # fmt: skip
+    (slow,) = found["slow"]
+    assert (slow["stages"], slow["shown_ms"]) == ([["key", 100.0], ["queued", 200.0]], 250)
 
 
 def test_an_older_period_is_empty(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

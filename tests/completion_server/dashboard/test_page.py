@@ -68,13 +68,13 @@ def test_every_part_of_the_page_is_filled(browser: str, address: str, tmp_path: 
     now = time.time() - 60
     stored(
         *(
-            KeyRecord(now, "vim", "p", "python", outcome, 5, 97.0, 30.0)
+            KeyRecord(now, "vim", "p", "python", outcome, 5, 97.0, 30.0, 21, 2, 3, 1, 4, 0.5, 6)
             for outcome in ("engine", "from-cache", "empty")
         ),
         RequestRecord(now, "lsp", "p", "python", "completed", 100, 90, 10, 8, 4, 3, 4, 1, 11, 15, 203),
         *(EventRecord(now, "vim", "p", "python", kind, 5) for kind in ("shown", "shown", "accepted")),
         DraftRecord(now, "p", "python", "n-gram", 0, 4, 3),
-        TraceRecord(now, "p", "python", 203.0, '[["queued", 1.0], ["prompt", 202.0]]'),
+        TraceRecord(now, "p", "python", 203.0, '[["key", 1.0], ["tokenized", 202.0]]', 199.0),
     )
     page = seen(browser, address, tmp_path)
     assert page["state"].split()[:2] == ["3", "keys"]
@@ -84,8 +84,10 @@ def test_every_part_of_the_page_is_filled(browser: str, address: str, tmp_path: 
     assert "100 %" in page["acceptance"]
     assert "150 ms" in page["latency"]
     assert "n-gram" in page["drafters"]
-    assert "until there is text" in page["spent"]
-    assert "mostly prompt (202 ms)" in page["slow"]
+    for text in ("key", "21 ms", "until there is text", "painted", "6 ms"):
+        assert text in page["spent"]
+    for text in ("key: 1 ms", "tokenized: 202 ms", "mostly tokenized (202 ms)", "on the screen after 199 ms", "editor"):
+        assert text in page["slow"]
     assert "python" in page["groups"]
 
 

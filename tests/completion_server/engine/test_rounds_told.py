@@ -16,7 +16,8 @@ MakeDriver = Callable[..., Any]
 
 
 def stages_ms(usage: Usage) -> float:
-    return usage.queue_ms + usage.tokenize_ms + usage.match_ms + usage.prefill_ms + sum(turn.ms for turn in usage.rounds)
+    before = usage.queue_ms + usage.tokenize_ms + usage.match_ms + usage.prefill_ms
+    return before + sum(turn.ms for turn in usage.rounds)
 
 
 @pytest.mark.parametrize("k", [0, 1, 4])

@@ -18,7 +18,7 @@ from lsprotocol import types
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
-from completion_server.backend import Reply
+from completion_server.backend import Reply, Snapshot
 from completion_server.dashboard.access import Access
 from completion_server.dashboard.app import application
 from completion_server.numbers.recording import recording
@@ -49,13 +49,21 @@ SAYS = {
 
 
 class Priced(ScriptedBackend):
-    """Every request costs `USAGE`, or `STOPPED` where it is cancelled."""
+    """Every request costs `USAGE`, or `STOPPED` where it is cancelled. Its memory is always `HELD`."""
+
+    HELD = Snapshot(
+        "cpu", slots_used=2, slots_total=8, kv_bytes=1_000, kv_budget_bytes=4_000, evictions=3, device_bytes=5_000
+    )
 
     def __init__(self) -> None:
         super().__init__(lambda request: SAYS.get(request.context.before.rpartition("\n")[2], Rule()))
 
     def submit(self, client: int, request: Complete | Warm, received: float, reply: Reply) -> None:
         super().submit(client, request, received, lambda message: reply(_priced(message)))
+
+    def snapshot(self) -> Snapshot:
+        now = super().snapshot()
+        return replace(self.HELD, running=now.running, queued=now.queued)
 
 
 def _priced(message: EngineMessage) -> EngineMessage:
@@ -138,18 +146,22 @@ class Places:
             await editor.wait_ready(SOON)
             yield Person(editor)
 
-    async def metrics(self) -> dict[str, float]:
-        """Samples as `name{label=value,…}`, without the pair and those that are zero."""
+    async def metrics(self) -> "Samples":
+        """What Prometheus would be given now."""
         url = f"http://127.0.0.1:{self.port}/metrics"
         text = (await asyncio.to_thread(lambda: urllib.request.urlopen(url).read())).decode()
-        return {
-            f"{sample.name.removeprefix('foretype_')}{{{_labels(sample.labels)}}}": sample.value
-            for family in text_string_to_metric_families(text)
-            for sample in family.samples
-            if sample.value and not sample.name.endswith("_created")
-        }
+        families = [family for family in text_string_to_metric_families(text) if not family.name.endswith("_created")]
+        return Samples(
+            {family.name.removeprefix("foretype_") for family in families},
+            {
+                f"{sample.name.removeprefix('foretype_')}{{{_labels(sample.labels)}}}": sample.value
+                for family in families
+                for sample in family.samples
+                if sample.value
+            },
+        )
 
-    async def metrics_when(self, holds: Callable[[dict[str, float]], bool]) -> dict[str, float]:
+    async def metrics_when(self, holds: Callable[["Samples"], bool]) -> "Samples":
         async with asyncio.timeout(SOON):
             while not holds(found := await self.metrics()):  # noqa: ASYNC110 - reports come when they come
                 await asyncio.sleep(0.02)
@@ -161,6 +173,35 @@ class Places:
             found = client.get("/api/numbers?days=1", headers={"Authorization": "Bearer secret"}).json()
         assert isinstance(found, dict)
         return found
+
+
+class Samples:
+    """Samples as `name{label=value,…}`, without the pair; one that is not there is 0. Knows what it was asked for."""
+
+    def __init__(self, families: set[str], values: dict[str, float]) -> None:
+        self.unasked = families
+        self._values = values
+
+    def __contains__(self, sample: str) -> bool:
+        return sample in self._values
+
+    def __getitem__(self, sample: str) -> float:
+        self._ask(sample.partition("{")[0])
+        return self._values.get(sample, 0)
+
+    def by(self, label: str, name: str) -> dict[str, float]:
+        """Those of one metric, added up by one label."""
+        self._ask(name)
+        sums: dict[str, float] = {}
+        for sample, value in self._values.items():
+            if sample.startswith(f"{name}{{"):
+                labels = dict(pair.split("=", 1) for pair in sample[len(name) + 1 : -1].split(","))
+                sums[labels[label]] = sums.get(labels[label], 0) + value
+        return sums
+
+    def _ask(self, name: str) -> None:
+        for end in ("", "_total", "_count", "_sum", "_bucket"):
+            self.unasked.discard(name.removesuffix(end))
 
 
 def _labels(labels: dict[str, str]) -> str:

@@ -3,24 +3,18 @@
 Runs where `prometheus` is installed (Debian: `apt-get install prometheus`).
 """
 
-import json
 import math
-import re
 import shutil
-import socket
 import subprocess
 import time
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from prometheus_client import generate_latest
 
+from bench.prometheus.board import Query, queries
+from bench.prometheus.server import Prometheus, free_port, prometheus
 from completion_server.backend import Snapshot
 from completion_server.numbers.metrics import Metrics, SnapshotCollector
 from completion_server.numbers.recorder import Recorder
@@ -39,7 +33,6 @@ from completion_server.protocol import (
 )
 from completion_server.settings import EngineSettings
 
-DEPLOY = Path(__file__).parents[3] / "deploy"
 SOON = 90.0
 REQUEST = Complete(1, Context("d", 1, "", "", "python"))
 USAGE = Usage(
@@ -49,15 +42,6 @@ USAGE = Usage(
     drafts=tuple(DraftCount("n-gram", place, 1, int(place < 3)) for place in range(4)),
 )  # fmt: skip
 BUSY = Snapshot(running=1, slots_used=2, slots_total=8, kv_bytes=1, kv_budget_bytes=2, evictions=1, device_bytes=3)
-
-
-def queries() -> list[Any]:
-    board = json.loads((DEPLOY / "grafana/foretype.json").read_text())
-    return [
-        pytest.param(target["expr"], id=f"{panel['title']}-{target['refId']}")
-        for panel in board["panels"]
-        for target in panel.get("targets", [])
-    ]
 
 
 def replay(recorder: Recorder) -> None:
@@ -82,28 +66,18 @@ def test_names_and_help_are_as_prometheus_wants_them() -> None:
 
 
 @dataclass
-class Prometheus:
-    """A server of its own in a folder of its own, on loopback."""
+class Watched:
+    """A Prometheus and the recorder of what it watches."""
 
-    port: int
+    server: Prometheus
     recorder: Recorder
-
-    def ask(self, expression: str) -> list[float]:
-        """Values of an instant query."""
-        url = f"http://127.0.0.1:{self.port}/api/v1/query?{urllib.parse.urlencode({'query': expression})}"
-        with urllib.request.urlopen(url) as reply:
-            found = json.load(reply)["data"]["result"]
-        return [float(sample["value"][1]) for sample in found]
 
     def values(self, expression: str) -> list[float]:
         """Those of `expression` once they are numbers, with keys going on all the while."""
         deadline = time.monotonic() + SOON
         while time.monotonic() < deadline:
             replay(self.recorder)
-            try:
-                found = self.ask(expression)
-            except OSError:  # it is not up yet
-                found = []
+            found = self.server.now(expression)
             if found and all(map(math.isfinite, found)):
                 return found
             time.sleep(0.1)
@@ -111,64 +85,28 @@ class Prometheus:
 
 
 @pytest.fixture(scope="module")
-def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    program = shutil.which("prometheus")
-    if program is None:
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    if shutil.which("prometheus") is None:
         pytest.skip("prometheus is not installed: apt-get install prometheus")
     folder = tmp_path_factory.mktemp("prometheus")
-    engine, own = _free_ports()
-    config = (DEPLOY / "prometheus/prometheus.yml").read_text()
-    config = config.replace("127.0.0.1:9464", f"127.0.0.1:{engine}").replace(
-        "scrape_interval: 5s", "scrape_interval: 1s"
-    )
-    (folder / "prometheus.yml").write_text(config)
-    command = [
-        program,
-        f"--config.file={folder / 'prometheus.yml'}",
-        f"--storage.tsdb.path={folder / 'data'}",
-        f"--web.listen-address=127.0.0.1:{own}",
-        "--log.level=error",
-    ]
-    settings = EngineSettings(metrics_port=engine, numbers=False)
-    with recording(settings, folder / "numbers.sqlite", lambda: BUSY) as recorder, _running(command):
-        yield Prometheus(own, recorder)
+    settings = EngineSettings(metrics_port=free_port(), numbers=False)
+    with (
+        recording(settings, folder / "numbers.sqlite", lambda: BUSY) as recorder,
+        prometheus(folder, settings.metrics_port, interval="1s") as server,
+    ):
+        yield Watched(server, recorder)
 
 
-@contextmanager
-def _running(command: list[str]) -> Iterator[None]:
-    with subprocess.Popen(command) as process:
-        try:
-            yield
-        finally:
-            process.terminate()
-            process.wait(20)
-
-
-def _free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as two:
-        one.bind(("127.0.0.1", 0))
-        two.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], two.getsockname()[1]
-
-
-@pytest.mark.parametrize("expression", queries())
-def test_every_query_of_the_dashboard_has_an_answer(prometheus: Prometheus, expression: str) -> None:
-    expression = expression.replace("$__rate_interval", "15s").replace("$pair", ".*")
+@pytest.mark.parametrize("query", queries(), ids=lambda query: f"{query.panel}-{query.legend}")
+def test_every_query_of_the_dashboard_has_an_answer(watched: Watched, query: Query) -> None:
+    expression = query.filled("15s")
     assert "$" not in expression
-    assert all(value >= 0 for value in prometheus.values(expression))
+    assert all(value >= 0 for value in watched.values(expression))
 
 
-def test_quantiles_and_shares_are_those_of_the_records(prometheus: Prometheus) -> None:
+def test_quantiles_and_shares_are_those_of_the_records(watched: Watched) -> None:
     # Each key took 95 ms: between the limits 80 and 100 of its bucket, 95 % of the way.
     quantile = "histogram_quantile(0.95, sum by (le) (rate(foretype_keystroke_to_suggestion_seconds_bucket[15s])))"
-    assert prometheus.values(quantile) == [pytest.approx(0.099)]
+    assert watched.values(quantile) == [pytest.approx(0.099)]
     share = "sum(foretype_spec_decode_num_accepted_tokens_total) / sum(foretype_spec_decode_num_draft_tokens_total)"
-    assert prometheus.values(share) == [pytest.approx(0.75)]
-
-
-def test_the_dashboard_names_only_metrics_that_there_are(prometheus: Prometheus) -> None:
-    prometheus.values("foretype_num_requests_running")
-    known = {name for parameter in queries() for name in re.findall(r"foretype_\w+", parameter.values[0])}
-    assert len(known) > 20
-    for name in known:
-        assert prometheus.values(f"count({name})")
+    assert watched.values(share) == [pytest.approx(0.75)]

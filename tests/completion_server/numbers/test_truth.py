@@ -4,9 +4,14 @@ The engine follows the script of `conftest`; all else is real.
 """
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from typing import Any
 
+import pytest
+
 from completion_server.client import connect
+from completion_server.numbers.schema import TABLES
 from completion_server.numbers.summary import figures
 from completion_server.protocol import Complete, EventKind, EventReport, Report, Warm
 
@@ -76,16 +81,19 @@ async def test_two_hundred_keys_are_counted_alike_everywhere(recorded: Any) -> N
         await other.aclose()
     total = figures(places.store)
     page = places.page()
+    with closing(sqlite3.connect(places.store)) as store:
+        rows = {table: store.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES.values()}  # noqa: S608
 
+    assert rows == {"requests": 150, "keys": 200, "events": 212, "drafts": 4 * DONE, "traces": 0}
     assert total["keystrokes"] == 200
     assert total["outcomes"] == OUTCOMES
-    assert _summed(found, "keystrokes_total", "outcome") == OUTCOMES
+    assert found.by("outcome", "keystrokes_total") == OUTCOMES
     assert total["requests"] == {"client": 5, "completed": DONE, "refused": 10}
-    assert _summed(found, "requests_total", "outcome") == total["requests"]
+    assert found.by("outcome", "requests_total") == total["requests"]
 
-    assert _summed(found, "suggestions_total", "kind") == {kind: times for kind, (times, _) in EVENTS.items()}
+    assert found.by("kind", "suggestions_total") == {kind: times for kind, (times, _) in EVENTS.items()}
     characters = {kind: length for kind, (_, length) in EVENTS.items()}
-    assert _summed(found, "suggestion_characters_total", "kind") == characters
+    assert found.by("kind", "suggestion_characters_total") == characters
     for name in ("shown", "accepted", "partly-accepted", "typed-through", "dismissed"):
         assert total[name.replace("-", "_")] == EVENTS[name][0]
     assert total["suggestion_acceptance_rate"] == round(65 / 105, 4)
@@ -101,32 +109,32 @@ async def test_two_hundred_keys_are_counted_alike_everywhere(recorded: Any) -> N
     for place in range(1, 5):
         right = DONE if place < 4 else 0
         assert found[f"spec_decode_num_draft_tokens_total{{drafter=n-gram,position={place}}}"] == DONE
-        assert found.get(f"spec_decode_num_accepted_tokens_total{{drafter=n-gram,position={place}}}", 0) == right
+        assert found[f"spec_decode_num_accepted_tokens_total{{drafter=n-gram,position={place}}}"] == right
         entry = {"position": place, "drafted": DONE, "accepted": right, "rate": right / DONE}
         assert total["drafters"]["n-gram"][place - 1] == entry
 
-    for name, under, over in (
-        ("request_queue_time", None, "0.005"),
-        ("time_to_first_token", "0.03", "0.05"),
-        ("e2e_request_latency", "0.08", "0.1"),
-        ("request_time_per_output_token", "0.005", "0.012"),
+    for name, labels, times, seconds, bucket in (
+        ("request_queue_time", "", DONE, 0.002, "0.002"),
+        ("time_to_first_token", "", DONE, 0.045, "0.05"),
+        ("e2e_request_latency", "", DONE, 0.090, "0.1"),
+        ("request_time_per_output_token", "", DONE, 0.050 / 5, "0.012"),
+        ("inter_token_latency", "", 2 * DONE, 0.020, "0.02"),  # of three passes
+        ("target_pass", "width=5-8", DONE, 0.030, "0.03"),
+        ("target_pass", "width=1", 2 * DONE, 0.020, "0.02"),
     ):
-        assert found[f"{name}_seconds_count{{}}"] == found[f"{name}_seconds_bucket{{le={over}}}"] == DONE
-        assert under is None or f"{name}_seconds_bucket{{le={under}}}" not in found
-    assert found["keystroke_to_suggestion_seconds_count{}"] == 110
-    assert (
-        found["target_pass_seconds_count{width=5-8}"] == found["target_pass_seconds_bucket{le=0.03,width=5-8}"] == DONE
-    )
-    assert (
-        found["inter_token_latency_seconds_count{}"]
-        == found["inter_token_latency_seconds_bucket{le=0.02}"]
-        == 2 * DONE  # of three passes
-    )
-    assert (
-        found["target_pass_seconds_count{width=1}"] == found["target_pass_seconds_bucket{le=0.02,width=1}"] == 2 * DONE
-    )
+        name, both = f"{name}_seconds", ",".join(filter(None, (f"le={bucket}", labels)))
+        assert found[f"{name}_count{{{labels}}}"] == found[f"{name}_bucket{{{both}}}"] == times
+        assert found[f"{name}_sum{{{labels}}}"] == pytest.approx(times * seconds)
+    assert found["keystroke_to_suggestion_seconds_count{}"] == OUTCOMES["engine"]
+    held = places.backend.HELD
+    for name in ("slots_used", "kv_bytes", "kv_budget_bytes"):
+        assert found[f"{name}{{}}"] == getattr(held, name)
+    assert (found["slots{}"], found["evictions_total{}"]) == (held.slots_total, held.evictions)
+    assert found["device_memory_bytes{device=cpu}"] == held.device_bytes
+    assert found["num_requests_running{}"] == found["num_requests_waiting{}"] == 0
     assert (total["ttft_ms"]["p95"], total["e2e_ms"]["p50"]) == (45, 90)
     assert total["goodput"] == round(found["good_keystrokes_total{}"] / 160, 4)
+    assert found.unasked == set()  # a metric is here with its truth, or it is none
 
     assert page["total"] == total
     assert {name: group["keystrokes"] for name, group in page["groups"]["language"].items()} == {
@@ -139,17 +147,7 @@ async def test_two_hundred_keys_are_counted_alike_everywhere(recorded: Any) -> N
     }
     assert (sum(point["shown"] for point in page["acceptance"]), page["slow"]) == (105, [])
     assert page["latency"]["first tokens"][-1] == [45, 1]
-    assert page["spent"][1] == {"stage": "prompt and first pass", "p50": 38, "p95": 38}
-
-
-def _summed(found: dict[str, float], name: str, label: str) -> dict[str, float]:
-    """Samples of one metric, added up by one label."""
-    sums: dict[str, float] = {}
-    for sample, value in found.items():
-        if sample.startswith(f"{name}{{"):
-            labels = dict(pair.split("=", 1) for pair in sample[len(name) + 1 : -1].split(","))
-            sums[labels[label]] = sums.get(labels[label], 0) + value
-    return sums
+    assert {"stage": "prompt and first pass", "p50": 38, "p95": 38} in page["spent"]
 
 
 async def test_seq_metrics(recorded: Any) -> None:
@@ -173,8 +171,8 @@ async def test_seq_metrics(recorded: Any) -> None:
             lambda found: "suggestions_total{kind=partly-accepted,language=plaintext}" in found
         )
     expected = {"shown": 3, "accepted": 1, "typed-through": 1, "partly-accepted": 1}
-    assert _summed(found, "suggestions_total", "kind") == expected
-    assert _summed(found, "keystrokes_total", "outcome") == {"engine": 4, "from-cache": 4, "empty": 1}
+    assert found.by("kind", "suggestions_total") == expected
+    assert found.by("outcome", "keystrokes_total") == {"engine": 4, "from-cache": 4, "empty": 1}
     total = figures(places.store)
     assert {kind: total[kind.replace("-", "_")] for kind in expected} == expected
     assert (total["shown_characters"], total["accepted_characters"]) == (9 + 4 + 12, 9 + 5)
