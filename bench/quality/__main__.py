@@ -1,7 +1,7 @@
 """`python -m bench.quality`: suggestions at cursors of real code, against what its authors wrote.
 
 Ours come through the language server and a private engine, as an editor gets them; beside them, in the same run, stands
-the raw continuation of the same model. Interrupted, it reports on the cursors that it has done.
+the raw continuation of the same model. Interrupted, or where a cursor fails, it reports on those that it has done.
 """
 
 import argparse
@@ -22,7 +22,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None, *, engine_command: Sequence[str] = ()) -> int:
-    """The command line. Exit code 2 if nothing could be measured, 130 if it was interrupted."""
+    """The command line. Exit code 1 if a cursor failed, 2 if nothing could be measured, 130 if it was interrupted."""
     options = _parser().parse_args(arguments)
     console = Console(stderr=True)
     code = 0
@@ -35,8 +35,13 @@ def main(arguments: Sequence[str] | None = None, *, engine_command: Sequence[str
                 asyncio.run(run.run())
             except KeyboardInterrupt:
                 code = INTERRUPTED
+            except ForetypeError as error:
+                if not run.outcomes:
+                    raise
+                _complain(console, error)
+                code = 1
     except (ForetypeError, ValueError) as error:
-        console.print(f"quality: {error}", style="red", markup=False, soft_wrap=True)
+        _complain(console, error)
         return 2
     if not run.outcomes:
         return code
@@ -46,6 +51,10 @@ def main(arguments: Sequence[str] | None = None, *, engine_command: Sequence[str
     else:
         Console().print(table(result))
     return code
+
+
+def _complain(console: Console, error: Exception) -> None:
+    console.print(f"quality: {error}", style="red", markup=False, soft_wrap=True)
 
 
 def _parser() -> argparse.ArgumentParser:

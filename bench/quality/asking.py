@@ -16,6 +16,7 @@ from lsp.text import Position
 from lsp.window import Window
 
 RAW_TOKENS = 64  # a line is hardly longer
+_ATTEMPTS = 2  # what took too long on a busy machine does not the second time
 _FAILED = frozenset(["error", "unavailable", "loading", "cancelled", "superseded", "stale"])
 
 
@@ -46,10 +47,12 @@ class EditedFile:
     async def ask(self, cursor: Cursor) -> Answered:
         """What the language server answers to a key there. Raises `ForetypeError` where it could not."""
         self._go_to(cursor)
-        suggestion = await self._buffer.suggest()
-        if suggestion.trace["outcome"] in _FAILED:
-            raise ForetypeError(f"a request ended as {suggestion.trace['outcome']}")
-        return Answered(suggestion.text, suggestion.trace["confidence"] or 0.0, suggestion.replaced)
+        for _ in range(_ATTEMPTS):
+            suggestion = await self._buffer.suggest()
+            outcome = suggestion.trace["outcome"]
+            if outcome not in _FAILED:
+                return Answered(suggestion.text, suggestion.trace["confidence"] or 0.0, suggestion.replaced)
+        raise ForetypeError(f"a request ended as {outcome}")
 
     def close(self) -> None:
         self._buffer.close()

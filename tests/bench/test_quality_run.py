@@ -99,6 +99,15 @@ def test_interrupted_it_reports_what_is_done(source, scripted_command, capsys, m
     assert json.loads(capsys.readouterr().out)["n"] == 3
 
 
+def test_where_a_cursor_fails_the_others_are_not_lost(source, scripted_command, capsys) -> None:
+    """Behind a dot the engine has an error; before the first such cursor there are others."""
+    command = scripted_command("--exit-with-parent", rules=[{"match": ".", "error": "request"}, {"text": "x\n"}])
+    assert main(["--files", source, "--n", "14", "--seed", "3", "--json"], engine_command=command) == 1
+    out, err = capsys.readouterr()
+    assert 0 < json.loads(out)["n"] < 14
+    assert "a request ended as error" in err
+
+
 @pytest.mark.parametrize(("part", "changed"), [("healing", {"healing": False}), ("layout", {"layout": "prefix-only"})])
 def test_a_pair_without_a_part_is_the_same_but_for_that(part, changed, tmp_path, monkeypatch) -> None:
     whole = load_pairs()["qwen-7b-0.5b"]
