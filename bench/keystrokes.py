@@ -23,13 +23,19 @@ class Keystroke:
 
     @property
     def first_ms(self) -> float:
-        """From the key to the first tokens: what was spent on the way to the engine and back, and the engine's part."""
+        """From the key to the first tokens: what was spent on the way to the engine and back, and the engine's part.
+
+        For a reply that grew, which was sent with its first line, at most that.
+        """
+        if self.outcome == "growing":
+            return self.key_ms
         return float(self.key_ms - self.trace["e2e_ms"] + self.trace["ttft_ms"])
 
     @property
     def by_engine(self) -> bool:
         """The engine computed an answer for this key, be it that there is nothing to show."""
-        return self.outcome in ("engine", "empty")
+        grew = self.outcome == "growing" and bool(self.trace["asked_engine"])
+        return grew or self.outcome in ("engine", "empty", "unsure")
 
     @property
     def failed(self) -> bool:

@@ -18,6 +18,10 @@ FOLDER = Path(__file__).parents[1] / "docs" / "measurements"
 COMMANDS = {
     "replay": "python -m bench.replay --pair embedded --files STDLIB/textwrap.py --files STDLIB/shlex.py --keys 500 "
     "--seed 11 --json",
+    "replay-human": "python -m bench.replay --pair embedded --pace human --stream --files STDLIB/textwrap.py "
+    "--files STDLIB/shlex.py --files STDLIB/heapq.py --files STDLIB/csv.py --keys 360 --seed 11 --json",
+    "replay-editors": "python -m bench.replay --pair embedded --editors 4 --stream --files STDLIB/textwrap.py "
+    "--files STDLIB/shlex.py --files STDLIB/heapq.py --files STDLIB/csv.py --keys 100 --seed 11 --json",
     "engine": "python -m bench.engine --pair embedded --peer transformers --json",
     "drafts": "python -m bench.drafts --pair embedded --files STDLIB/argparse.py --files STDLIB/textwrap.py "
     "--files STDLIB/zipfile.py --files STDLIB/heapq.py --files editor-clients/vscode/src/sessions.ts "

@@ -64,6 +64,7 @@ class HeadlessEditor:
     ) -> None:
         self.state: State | None = None  # the engine's newest
         self.messages: list[str] = []  # that a person would have been shown
+        self.grown: dict[str, Mapping[str, Any]] = {}  # by the request of a reply that grew: the trace of all of it
         self._options = {**(options or {}), "trace": True, "status": True}
         self._root = (root or Path.cwd()).resolve()
         self._command = tuple(command)
@@ -146,7 +147,9 @@ class HeadlessEditor:
         self._moved.set()
 
     def _take_trace(self, params: Any) -> None:
-        self._traces[params.request] = _plain(params)
+        trace = _plain(params)
+        where = self.grown if trace.get("outcome") == "grown" else self._traces
+        where[params.request] = trace
 
     def _take_message(self, params: types.ShowMessageParams) -> None:
         self.messages.append(params.message.removeprefix("Foretype: "))

@@ -26,6 +26,10 @@ from bench.replay.serving import engine_for, served
 from bench.typist import Source
 
 _MEASURED = "measured"
+_OF_EACH = (
+    *("keystrokes", "shown", "answered_by_engine", "from_cache", "superseded", "failed"),
+    *("keystroke_to_suggestion_ms", "ttft_ms", "goodput", "intervals"),
+)
 
 
 class Editors:
@@ -63,6 +67,7 @@ class Editors:
             "rhythm": asdict(self._rhythm),
             "keys": options.keys,
             "warm_up": options.warm_up,
+            "stream": options.stream,
             "speed": options.speed,
             "seed": options.seed,
             "files": len(self._sources),
@@ -74,7 +79,7 @@ class Editors:
         hands = [self._hand(count, number) for number in range(count)]
         task = self._progress.add_task(f"editors at once: {count}", total=sum(hand.planned for hand in hands))
         async with AsyncExitStack() as stack:
-            editors = [await stack.enter_async_context(editor_on(engine)) for _ in hands]
+            editors = [await stack.enter_async_context(editor_on(engine, stream=self._options.stream)) for _ in hands]
             typists = [
                 LiveTypist(editor, hand, speed=self._options.speed, on_action=lambda: self._progress.advance(task))
                 for editor, hand in zip(editors, hands, strict=True)
@@ -85,7 +90,10 @@ class Editors:
             each = [await typist.presses() for typist in typists]
         measured = [[press for press in presses if press.phase == _MEASURED] for presses in each]
         found = figures(measured, self._limits, self._options.seed)
-        return {**found, "p95_of_each": [key_to_suggestion_ms(presses)["p95"] for presses in measured]}
+        return {
+            **{name: found[name] for name in _OF_EACH},
+            "p95_of_each": [key_to_suggestion_ms(presses)["p95"] for presses in measured],
+        }
 
     def _hand(self, count: int, number: int) -> Hand:
         keys, seed = self._options.warm_up + self._options.keys, self._options.seed * 1_000 + 100 * count + number

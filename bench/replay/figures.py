@@ -17,7 +17,7 @@ from bench.report import report
 from bench.typist import keys_of
 from lsp.events import Event
 
-_ENGINE = ("engine", "empty", "unsure")  # what the engine had a part in, whatever was made of it
+_ENGINE = ("engine", "growing", "empty", "unsure")  # what the engine had a part in, whatever was made of it
 
 
 def figures(of_each: Sequence[Sequence[Press]], limits: Limits, seed: int) -> dict[str, Any]:

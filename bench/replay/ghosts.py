@@ -37,6 +37,9 @@ class Ghosts:
 
     def answered(self, text: str, now: float, own_id: str = "") -> None:
         """The newest key was answered with `text`, which the server calls `own_id`; empty: nothing is to be shown."""
+        if self._fate is not None and own_id == self._fate.id and text.startswith(self.text):
+            self._fate.length += len(text) - len(self.text)  # it grew meanwhile
+            self.text = text
         if text == self.text:
             return
         self.gone(now)

@@ -51,7 +51,7 @@ class Human:
     async def run(self) -> dict[str, Any]:
         options = self._options
         async with engine_for(options.pair, self._progress, self._command) as engine:
-            async with editor_on(engine) as editor:
+            async with editor_on(engine, stream=options.stream) as editor:
                 task = self._progress.add_task("typing", total=len(self._plan))
                 typist = LiveTypist(
                     editor,
@@ -92,13 +92,14 @@ class Human:
     def _conditions(self) -> dict[str, Any]:
         """What was typed, and how."""
         options = self._options
-        own = (
-            {"policy": None, "rhythm": None}
-            if options.trace
-            else {
-                "policy": asdict(self._policy),
-                "rhythm": asdict(self._rhythm),
-                "files": len(self._sources),
-            }
-        )
-        return {"pace": options.pace, **own, "warm_up": options.warm_up, "speed": options.speed, "seed": options.seed}
+        planned = options.trace is None
+        return {
+            "pace": options.pace,
+            "policy": asdict(self._policy) if planned else None,
+            "rhythm": asdict(self._rhythm) if planned else None,
+            "files": len(self._sources) if planned else None,
+            "warm_up": options.warm_up,
+            "stream": options.stream,
+            "speed": options.speed,
+            "seed": options.seed,
+        }

@@ -6,6 +6,7 @@ Knows nothing of plans, engines or figures.
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from bench.keystrokes import Keystroke
@@ -54,9 +55,17 @@ class LiveTypist:
                 presses -= 1
 
     async def presses(self) -> list[Press]:
-        """All keys so far, once they are answered."""
+        """All keys so far, once they are answered; what grew behind its first line, with what all of it cost."""
         await self._telling.heard()
-        return list(await asyncio.gather(*self._asked))
+        return [self._grown(press) for press in await asyncio.gather(*self._asked)]
+
+    def _grown(self, press: Press) -> Press:
+        """Growth is not painted here: the next key's answer brings it."""
+        stroke = press.stroke
+        grown = self._editor.grown.get(str(stroke.trace.get("request")))
+        if stroke.outcome != "growing" or grown is None:
+            return press
+        return replace(press, stroke=replace(stroke, trace={**grown, "outcome": "growing"}))
 
     async def _until(self, due: float) -> None:
         now = time.perf_counter()

@@ -64,6 +64,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help=f"keys before the first that counts, in real time (default: {WARM_UP})",
     )
+    parser.add_argument(
+        "--stream",
+        action="store_true",
+        help="suggestions grow, as in VS Code: answered with their first line (not in lockstep)",
+    )
     parser.add_argument("--speed", type=_positive("speed"), default=1.0, metavar="X", help="X times as fast as people")
     parser.add_argument("--limit-first-ms", type=_positive("limit"), default=80.0, metavar="MS", help="default: 80")
     parser.add_argument("--limit-whole-ms", type=_positive("limit"), default=150.0, metavar="MS", help="default: 150")

@@ -54,6 +54,13 @@ def test_goodput_has_two_limits():
     assert in_time(key("from-cache", key_ms=2.0))
 
 
+def test_a_reply_that_grew_had_its_first_tokens_by_then():
+    grew = key("growing", key_ms=70.0, e2e_ms=400.0, ttft_ms=30.0, asked_engine=True)
+    assert grew.by_engine
+    assert in_time(grew)
+    assert not key("growing", asked_engine=False).by_engine  # what all of it cost is not known
+
+
 def test_goodput_is_over_keys_that_got_a_suggestion():
     assert report([key(key_ms=500.0), key(key_ms=10.0), key("empty", "", key_ms=900.0)])["goodput"] == 0.5
 

@@ -57,6 +57,18 @@ async def test_typing_through_needs_no_engine(editor):
     assert (await buffer.suggest()).text == "a + b"
 
 
+async def test_what_all_of_a_growing_suggestion_cost(scripted):
+    await scripted(Rule("x = 1\n    y = 2\n    return x\n", chunks=7, delay_ms=20))
+    async with HeadlessEditor({**NO_START, "stream": True}) as editor:
+        await editor.wait_ready(SOON)
+        suggestion = await editor.open(FILE, "def f():\n    ").suggest()
+        assert (suggestion.text, suggestion.trace["outcome"]) == ("x = 1", "growing")
+        request = suggestion.trace["request"]
+        await until(lambda: request in editor.grown)
+    assert suggestion.trace["completion_tokens"] == 0
+    assert editor.grown[request]["completion_tokens"] > len("x = 1")
+
+
 async def test_the_buffer_is_what_the_server_has(editor):
     buffer = editor.open(FILE, "x = 1\n😀é\n")
     buffer.move(1, 2)

@@ -27,6 +27,16 @@ def test_accepted_in_parts_and_whole():
     assert kinds(ghosts) == [("shown", 6), ("accepted", 6)]
 
 
+def test_what_grew_is_the_same_suggestion():
+    ghosts = Ghosts()
+    ghosts.answered("abc", 1.0, "s1")
+    ghosts.typed("a", 1.25)
+    ghosts.answered("bc\ndef", 1.5, "s1")
+    assert (ghosts.text, ghosts.seen_ms(2.0)) == ("bc\ndef", 1_000.0)
+    ghosts.accepted("bc\ndef", 2.0)
+    assert kinds(ghosts) == [("shown", 3), ("accepted", 6), ("typed-through", 1)]  # it was seen before it grew
+
+
 def test_another_key_ends_it():
     ghosts = Ghosts()
     ghosts.answered("abc", 1.0)

@@ -73,6 +73,15 @@ def test_a_trace_is_typed_again(replay, source, tmp_path):
     assert again.read_text() == trace.read_text()
 
 
+def test_suggestions_that_grow_are_answered_with_their_first_line(replay, source):
+    rules = [{"text": "y = 1\nz = 2\n" * 9, "chunks": 30, "delay_ms": 2}]
+    arguments = ("--pace", "human", "--stream", "--files", source, "--keys", "40", "--warm-up", "0")
+    code, result = replay(*arguments, *FAST, rules=rules)
+    assert (code, result["stream"]) == (0, True)
+    assert result["ttft_ms"]["p50"] > 0
+    assert result["answered_by_engine"] > 0
+
+
 def test_more_editors_give_a_curve(replay, source):
     code, result = replay("--editors", "2", "--files", source, "--keys", "25", "--warm-up", "3", *FAST)
     assert code == 0

@@ -2,6 +2,7 @@
 
 import json
 import stat
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -150,6 +151,13 @@ def test_sizes_are_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(trace_file, "MOST_BYTES", 10)
     with pytest.raises(SettingsError, match="MiB"):
         read_trace(path)
+
+
+def test_the_example_of_the_docs_is_a_trace(tmp_path):
+    page = (Path(trace_file.__file__).parents[2] / "docs" / "replay.md").read_text(encoding="utf-8")
+    lines = [line.strip() for line in page.splitlines() if line.startswith("    {")]
+    (tmp_path / "t").write_text("\n".join(lines))
+    assert [type(action) for action in read_trace(tmp_path / "t")] == [Open, Insert, Accept]
 
 
 def test_a_line_by_hand(tmp_path):
