@@ -31,6 +31,7 @@ COMMANDS = {
     "--files editor-clients/neovim/lua/foretype/ghost.lua --places 3 --rounds 2 --json",
     "scale": "python -m bench.scale --pair embedded --json",
     "arithmetic": "python -m bench.arithmetic --pair embedded --json",
+    "prometheus": "python -m bench.prometheus --pair embedded --seconds 125 --json",
     "lossless-tiny": "python -m bench.lossless --prompts 2000 --json",
     "lossless-embedded": "python -m bench.lossless --pair embedded --prompts 200 --tokens 6 --rows 40 --k 4 --json",
     "editor-neovim": "python -m bench.editor_latency --editor neovim --json",

@@ -83,8 +83,8 @@ async def _scraped(options: argparse.Namespace, folder: Path, command: Sequence[
         "series_names": len(there),
         "missing": sorted(exposed - there),
         "queries": len(found),
-        "with_data": sum(each["points"] > 0 for each in found),
-        "without_data": [each["query"] for each in found if not each["points"]],
+        "with_data": sum(each["points"] > 0 for each in found.values()),
+        "without_data": [name for name, each in found.items() if not each["points"]],
         "answers": found,
         "device": status.device,
         "dtype": status.dtype,
@@ -99,17 +99,13 @@ def _exposed(port: int) -> set[str]:
     return {sample.name for family in text_string_to_metric_families(text) for sample in family.samples}
 
 
-def _asked(server: Prometheus, began: float, ended: float) -> list[dict[str, Any]]:
-    """Each query over the whole time, as Grafana asks it."""
-    found = []
+def _asked(server: Prometheus, began: float, ended: float) -> dict[str, dict[str, int]]:
+    """Each query over the whole time, as Grafana asks it: series that have numbers, and how many those are."""
+    found = {}
     for query in queries():
         series = server.over(query.filled(_RATE_INTERVAL), began, ended, _STEP)
-        points = [value for values in series for value in values]
-        name = f"{query.panel}: {query.legend}"
-        last = [values[-1] for values in series if values]
-        found.append(
-            {"query": name, "series": len(last), "points": len(points), "last": [float(f"{one:.4g}") for one in last]}
-        )
+        points = {"series": sum(map(bool, series)), "points": sum(map(len, series))}
+        found[f"{query.panel}: {query.legend}"] = points
     return found
 
 
