@@ -10,7 +10,7 @@ from rich.progress import Progress
 
 from bench.compare.conditions import held, parse
 from bench.compare.contenders import contenders
-from bench.compare.environment import environment
+from bench.compare.environment import environment, hashes
 from bench.compare.figures import names
 from bench.compare.plan import PARTS, Amount, Part, plan
 from bench.compare.result import command_line, result
@@ -48,6 +48,7 @@ def compare(options: Options, progress: Progress) -> Outcome:
     chosen = contenders(options.pairs, load_pairs())
     conditions = [parse(text, names(parts), [one.name for one in chosen]) for text in options.fail_if]
     work = plan(options.files, options.amount, parts, _counting(progress, options.amount.cursors, parts))
+    models = hashes((model for one in chosen for model in one.pair.models), _telling(progress))
     run = Run(chosen, work, progress, one_by_one=options.one_by_one)
     interrupted = False
     try:
@@ -56,10 +57,8 @@ def compare(options: Options, progress: Progress) -> Outcome:
         interrupted = True
         if not any(one.typed or one.judged or one.decoded for one in run.measured):
             return Outcome(None, None, interrupted)
-    models = [model for one in chosen for model in one.pair.models]
-    stamp = environment(_telling(progress), models)
     command = command_line([one.name for one in chosen], options.files, _written(options))
-    found = result(run.measured, work, options.amount, parts, stamp, command, interrupted=interrupted)
+    found = result(run.measured, work, options.amount, parts, environment(models), command, interrupted=interrupted)
     figures = {name: pair.get("figures", {}) for name, pair in found["pairs"].items()}
     found["conditions"] = list(held(conditions, figures))
     return Outcome(found, write(options.out, found), interrupted)

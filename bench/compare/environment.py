@@ -6,7 +6,7 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -18,12 +18,12 @@ from completion_server.pull import locate
 
 _PACKAGES = ("foretype", "torch", "transformers")
 _WEIGHTS = "*.safetensors"
-_PATH = re.compile(r"(?<![\w.…/])~?(?:/[^\s/'\",:;]+)+/")
+_PATH = re.compile(r"(?<![^\s'\"(\[=:,])~?(?:/[^\s/'\",:;]+)*/(?=[^\s/])")
 _FILE_URI = re.compile(r"file://")
 
 
-def environment(on_model: Callable[[str], None] = lambda _: None, models: Iterable[ModelRef] = ()) -> dict[str, Any]:
-    """The stamp. `on_model` hears the name of a model whose weights are just being read."""
+def environment(models: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """The stamp, with what `hashes` found."""
     import torch  # takes seconds
 
     return {
@@ -35,8 +35,19 @@ def environment(on_model: Callable[[str], None] = lambda _: None, models: Iterab
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "threads": torch.get_num_threads(),
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
-        "models": {named(model): weights(model, on_model) for model in dict.fromkeys(models)},
+        "models": {name: dict(files) for name, files in models.items()},
     }
+
+
+def hashes(
+    models: Iterable[ModelRef], on_model: Callable[[str], None] = lambda _: None
+) -> dict[str, Mapping[str, str]]:
+    """SHA-256 of the weights by model and file; `on_model` hears which is just being read."""
+    found = {}
+    for model in dict.fromkeys(models):
+        on_model(named(model))
+        found[named(model)] = _weights(model)
+    return found
 
 
 def without_paths(text: str) -> str:
@@ -49,15 +60,14 @@ def named(model: ModelRef) -> str:
     return Path(model.name).name if model.kind in ("folder", "gguf") else str(model)
 
 
-def weights(model: ModelRef, on_model: Callable[[str], None] = lambda _: None) -> dict[str, str]:
-    """SHA-256 by file; empty where the model is not here."""
+def _weights(model: ModelRef) -> dict[str, str]:
+    """Empty where the model is not here: its pair says so when it is to be loaded."""
     try:
         folder = locate(model)
     except ModelError:
         return {}
     found = {}
     for path in sorted(folder.glob(_WEIGHTS)):
-        on_model(named(model))
         with path.open("rb") as file:
             found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
     return found

@@ -19,6 +19,8 @@ By = Literal["alone", "quality", "goodput", "latency", "nothing"]
 Difference = Callable[[str, str, str], Interval | None]
 """Measure, pair, another pair: the interval of the figure of the one less that of the other."""
 
+_Figures = Mapping[str, Mapping[str, float | None]]
+
 _QUALITY, _GOODPUT, _LATENCY = "edit_similarity", "goodput", "keystroke_to_suggestion_p95_ms"
 
 
@@ -34,7 +36,7 @@ class Verdict:
     sentence: str
 
 
-def best(figures: Mapping[str, Mapping[str, float | None]], difference: Difference) -> Verdict:
+def best(figures: _Figures, difference: Difference) -> Verdict:
     """`figures` by pair, of those that could be measured, in any order."""
     names = list(figures)
     if len(names) < 2:
@@ -59,7 +61,7 @@ def best(figures: Mapping[str, Mapping[str, float | None]], difference: Differen
     if len(fast) == 1:
         return Verdict(fast[0], "latency", _by_latency(figures, fast[0], timely))
     if figures[fast[0]].get(_LATENCY) is None:
-        return Verdict(None, "nothing", f"Nothing that was measured separates {_and(fast)}.")
+        return Verdict(None, "nothing", f"Nothing that was measured separates {_and(sorted(fast))}.")
     return Verdict(fast[0], "nothing", _by_nothing(figures, fast))
 
 
@@ -67,47 +69,43 @@ def _apart(interval: Interval | None) -> bool:
     return interval is not None and not interval[0] <= 0 <= interval[1]
 
 
-def _by_quality(figures: Mapping[str, Mapping[str, float | None]], name: str, names: Sequence[str]) -> str:
+def _by_quality(figures: _Figures, name: str, names: Sequence[str]) -> str:
     return (
         f"{name} is best: its suggestions are nearest to what was written "
-        f"(edit similarity {_values(figures, _QUALITY, name, names, '.3f')})."
+        f"(edit similarity {_values(figures, _QUALITY, name, names)})."
     )
 
 
-def _by_goodput(
-    figures: Mapping[str, Mapping[str, float | None]], name: str, good: Sequence[str], names: Sequence[str]
-) -> str:
-    like = "all suggest equally well" if len(good) == len(names) else f"{_and(good)} suggest equally well"
+def _by_goodput(figures: _Figures, name: str, good: Sequence[str], names: Sequence[str]) -> str:
+    like = "all suggest equally well" if len(good) == len(names) else f"{_and(sorted(good))} suggest equally well"
     return (
         f"{name} is best: {like}, and its suggestions are in time most often "
-        f"(goodput {_values(figures, _GOODPUT, name, good, '.3f')})."
+        f"(goodput {_values(figures, _GOODPUT, name, good)})."
     )
 
 
-def _by_latency(figures: Mapping[str, Mapping[str, float | None]], name: str, timely: Sequence[str]) -> str:
+def _by_latency(figures: _Figures, name: str, timely: Sequence[str]) -> str:
     return (
-        f"{name} is best: {_and(timely)} suggest equally well and as often in time, but its slow keys are the fastest "
-        f"(p95 from key to suggestion {_values(figures, _LATENCY, name, timely, '.0f')} ms)."
+        f"{name} is best: {_and(sorted(timely))} suggest equally well and as often in time, but its slow keys are the "
+        f"fastest (p95 from key to suggestion {_values(figures, _LATENCY, name, timely)})."
     )
 
 
-def _by_nothing(figures: Mapping[str, Mapping[str, float | None]], fast: Sequence[str]) -> str:
+def _by_nothing(figures: _Figures, fast: Sequence[str]) -> str:
     return (
-        f"Nothing separates {_and(fast)}: take any of them; {fast[0]} has the lowest p95 from key to suggestion "
-        f"({_values(figures, _LATENCY, fast[0], fast, '.0f')} ms), by no more than chance gives."
+        f"Nothing separates {_and(sorted(fast))}: take any of them; {fast[0]} has the lowest p95 from key to "
+        f"suggestion ({_values(figures, _LATENCY, fast[0], fast)}), by no more than chance gives."
     )
 
 
-def _values(
-    figures: Mapping[str, Mapping[str, float | None]], measure: str, first: str, names: Sequence[str], form: str
-) -> str:
-    """`0.812 against 0.700 of B and 0.650 of C`."""
-    others = [f"{_number(figures[name].get(measure), form)} of {name}" for name in names if name != first]
-    return f"{_number(figures[first].get(measure), form)} against {_and(others)}"
+def _values(figures: _Figures, measure: str, first: str, names: Sequence[str]) -> str:
+    """`81.2 % against 70.0 % of B and 65.0 % of C`."""
 
+    def said(name: str) -> str:
+        value = figures[name].get(measure)
+        return "none" if value is None else f"{value:.0f} ms" if measure == _LATENCY else f"{100 * value:.1f} %"
 
-def _number(value: float | None, form: str) -> str:
-    return "none" if value is None else format(value, form)
+    return f"{said(first)} against {_and([f'{said(name)} of {name}' for name in names if name != first])}"
 
 
 def _and(words: Sequence[str]) -> str:

@@ -1,6 +1,9 @@
 """The whole comparison on engines by script: turns, failures, interruption, exit codes, and that nothing leaks."""
 
 import json
+import os
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
@@ -45,7 +48,8 @@ def engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
             return [sys.executable, "-m", "completion_server.scripted", "--script", str(file), "--exit-with-parent"]
 
         monkeypatch.setattr(run, "serve_command", command_of)
-        monkeypatch.setattr(command, "environment", lambda *_: STAMP)
+        monkeypatch.setattr(command, "hashes", lambda *_: {})
+        monkeypatch.setattr(command, "environment", lambda _: STAMP)  # which reads a library for seconds
 
     return serve
 
@@ -59,7 +63,7 @@ STAMP = {
     "cores": 2,
     "threads": 1,
     "gpu": None,
-    "models": {"embedded": {"model.safetensors": "ab" * 32}},
+    "models": {},
 }
 
 
@@ -238,3 +242,44 @@ def test_a_progress_bar_for_every_pair(source: str, engines, tmp_path: Path) -> 
         tasks = {task.description: task for task in progress.tasks}
     for name in ("embedded", "embedded:n-gram"):
         assert tasks[name].finished
+
+
+DRIVER = """
+import os
+import signal
+import subprocess
+import sys
+from bench.compare import command, run
+from completion_server import cli
+
+take = run.Seat.take
+
+async def told(seat, turn):
+    await take(seat, turn)
+    print("turn", flush=True)
+
+run.Seat.take = told
+run.serve_command = lambda contender: {serve!r}
+command.hashes = lambda *_: {{}}
+command.environment = lambda _: {stamp!r}
+cli.main()
+"""
+
+
+def test_ctrl_c_at_a_terminal_reaches_every_process_and_keeps_what_is_done(source: str, tmp_path: Path) -> None:
+    (tmp_path / "script.json").write_text(json.dumps({"rules": [{"text": "x = 1\n"}]}))
+    serve = [sys.executable, "-m", "completion_server.scripted", "--script", str(tmp_path / "script.json")]
+    driver = DRIVER.format(serve=[*serve, "--exit-with-parent"], stamp=STAMP)
+    arguments = ["bench", "--pairs", "embedded,embedded:n-gram", "--files", source, "--out", str(tmp_path / "out")]
+    with subprocess.Popen(
+        [sys.executable, "-c", driver, *arguments], stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        for _ in range(4):
+            assert process.stdout.readline() == "turn\n"
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+    found = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert found["interrupted"] is True
+    assert [pair["failure"] for pair in found["pairs"].values()] == [None, None]
+    assert sum(sum(pair["turns"].values()) for pair in found["pairs"].values()) >= 4

@@ -22,14 +22,14 @@ def test_a_clear_winner_by_goodput() -> None:
     values = {"a": figures(0.5, 0.7, 300), "b": figures(0.5, 0.9, 400), "c": figures(0.49, 0.6, 200)}
     found = best(values, intervals(edit_similarity=TIE, goodput=APART))
     assert (found.pair, found.by) == ("b", "goodput")
-    assert "0.900 against 0.700 of a and 0.600 of c" in found.sentence
+    assert "90.0 % against 70.0 % of a and 60.0 % of c" in found.sentence
 
 
 def test_quality_comes_before_speed() -> None:
     values = {"fast": figures(0.3, 1.0, 50), "good": figures(0.6, 0.5, 900)}
     found = best(values, intervals(edit_similarity=APART, goodput=APART))
     assert (found.pair, found.by) == ("good", "quality")
-    assert "0.600 against 0.300 of fast" in found.sentence
+    assert "60.0 % against 30.0 % of fast" in found.sentence
 
 
 def test_who_loses_by_quality_cannot_win_by_goodput() -> None:
@@ -48,14 +48,14 @@ def test_a_tie_goes_to_the_faster_slow_keys() -> None:
     values = {"a": figures(0.5, 0.80, 900), "b": figures(0.5, 0.79, 500)}
     found = best(values, intervals(edit_similarity=TIE, goodput=TIE, keystroke_to_suggestion_p95_ms=(-450.0, -350.0)))
     assert (found.pair, found.by) == ("b", "latency")
-    assert "500 against 900 of a ms" in found.sentence
+    assert "500 ms against 900 ms of a" in found.sentence
 
 
 def test_where_nothing_separates_them_it_is_said() -> None:
     values = {"a": figures(0.5, 0.8, 510), "b": figures(0.5, 0.8, 500)}
     found = best(values, intervals(edit_similarity=TIE, goodput=TIE, keystroke_to_suggestion_p95_ms=TIE))
     assert (found.pair, found.by) == ("b", "nothing")
-    assert found.sentence.startswith("Nothing separates b and a: take any of them")
+    assert found.sentence.startswith("Nothing separates a and b: take any of them")
 
 
 def test_without_intervals_nothing_separates_them() -> None:
