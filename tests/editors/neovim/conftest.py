@@ -54,6 +54,7 @@ local session, place = require('foretype')._session(), require('foretype.place')
 session:abort()
 local here = place.here(session.buf)
 local request = { began = 0, anchor = place.set_anchor(session.buf, here), here = here, kind = kind }
+request.watch = require('foretype.stopwatch').start()
 session.running = request
 loadstring(meanwhile)()
 local range = { start = { line = here.row, character = from }, ['end'] = { line = here.row, character = to } }

@@ -18,6 +18,13 @@ function M.shown(suggestion)
   end
 end
 
+--- It is on the screen for the first time since the answer that brought it.
+---@param id string
+---@param times foretype.Times
+function M.painted(id, times)
+  client.notify(EVENT, vim.tbl_extend('force', { id = id, event = 'painted' }, times))
+end
+
 --- It is on the screen no longer.
 ---@param suggestion foretype.Suggestion
 ---@param why "dismissed"|"replaced"|"hidden"

@@ -6,7 +6,9 @@ local events = require('foretype.events')
 local gate = require('foretype.gate')
 local ghost = require('foretype.ghost')
 local place = require('foretype.place')
+local stopwatch = require('foretype.stopwatch')
 local text = require('foretype.text')
+local Choices = require('foretype.choices')
 local Pace = require('foretype.pace')
 local Shelf = require('foretype.shelf')
 local Suggestion = require('foretype.suggestion')
@@ -21,14 +23,16 @@ local INVOKED, AUTOMATIC = 1, 2 -- trigger kinds of the protocol
 ---@field here foretype.Place where it was asked
 ---@field kind integer
 ---@field step? integer which alternative is wanted, from what is shown
+---@field watch foretype.Stopwatch
 
 ---@class foretype.Session
 ---@field buf integer
 ---@field config foretype.Config
 ---@field pace foretype.Pace
 ---@field shelf foretype.Shelf
----@field choices foretype.Suggestion[] alternatives of one place
+---@field choices foretype.Choices
 ---@field shown? foretype.Suggestion
+---@field pressed? integer the key that changed the text, until it is asked about
 ---@field running? foretype.Request
 ---@field here? foretype.Place as of the last update
 ---@field timer uv.uv_timer_t
@@ -44,7 +48,7 @@ function Session.new(buf, config)
     config = config,
     pace = Pace.new(),
     shelf = Shelf.new(buf),
-    choices = {},
+    choices = Choices.new(),
     timer = assert(vim.uv.new_timer()),
   }, Session)
 end
@@ -63,6 +67,7 @@ function Session:update(again)
   end
   if before and before.tick ~= here.tick then
     self.pace:key(vim.uv.now())
+    self.pressed = stopwatch.take_key()
   end
   if not self:reshow() and self.config.automatic then
     self:ask(AUTOMATIC)
@@ -99,8 +104,9 @@ function Session:reshow()
   self.shown = suggestion
   suggestion.furthest = math.max(suggestion.furthest, #suggestion.text - #rest)
   local row, column = place.cursor()
-  local count = self:_count(suggestion)
+  local count = self.choices:count(suggestion)
   ghost.show({ buf = self.buf, row = row, column = column, text = rest, replaced = replaced, count = count })
+  stopwatch.painted(suggestion.id, events.painted)
   vim.schedule(function()
     if self.shown == suggestion then
       events.shown(suggestion)
@@ -161,7 +167,10 @@ function Session:ask(kind, step)
   end
   local here = place.here(self.buf)
   local anchor = place.set_anchor(self.buf, here)
-  local request = { began = vim.uv.now(), anchor = anchor, here = here, kind = kind, step = step }
+  local key = kind == AUTOMATIC and self.pressed or kind == INVOKED and stopwatch.take_key() or nil
+  self.pressed = nil
+  local watch = stopwatch.start(key)
+  local request = { began = vim.uv.now(), anchor = anchor, here = here, kind = kind, step = step, watch = watch }
   self.running = request
   request.id = client.request(self.buf, METHOD, {
     textDocument = { uri = vim.uri_from_bufnr(self.buf) },
@@ -188,17 +197,14 @@ end
 --- The next alternative, or the one before; they are asked for where there is but one.
 ---@param step 1|-1
 function Session:cycle(step)
-  local here, fitting, current = place.here(self.buf), {}, 1
-  for _, choice in ipairs(self.choices) do
-    if self.shelf:rest(choice, here) then
-      fitting[#fitting + 1] = choice
-      current = choice == self.shown and #fitting or current
-    end
-  end
-  if #fitting < 2 then
+  local here = place.here(self.buf)
+  local next = self.choices:beside(self.shown, step, function(choice)
+    return self.shelf:rest(choice, here)
+  end)
+  if not next then
     return self:ask(INVOKED, step)
   end
-  self.shelf:promote(fitting[(current - 1 + step) % #fitting + 1])
+  self.shelf:promote(next)
   self:reshow()
 end
 
@@ -254,6 +260,7 @@ function Session:_answered(request, error, result)
   if self.running ~= request then
     return -- superseded, or the buffer was left
   end
+  stopwatch.replied(request.watch)
   self.running = nil
   self.timer:stop()
   local items = not error and result and (result.items or result) or {}
@@ -289,19 +296,13 @@ function Session:_take_items(request, items)
     local old = self.shelf:put(suggestion, (agrees or request.kind == INVOKED) and 1 or 2)
     self.shown = self.shown == old and old and suggestion or self.shown
   end
-  self.choices = #came > 1 and came or {}
+  self.choices = Choices.new(came)
+  if came[1] then
+    stopwatch.brought(request.watch, came[1].id)
+  end
   if request.step and #came > 1 then
     self.shelf:promote(came[request.step % #came + 1])
   end
-end
-
-function Session:_count(suggestion)
-  for index, choice in ipairs(self.choices) do
-    if choice == suggestion then
-      return ('%d/%d'):format(index, #self.choices)
-    end
-  end
-  return nil
 end
 
 return Session
