@@ -1,6 +1,7 @@
 /** Foretype's own messages, as `docs/clients.md` describes them. */
 
 import { NotificationType, type Range } from "vscode-languageclient/node";
+import type { Times } from "./session/stopwatch";
 import type { WireItem } from "./session/suggestion";
 
 export type Phase =
@@ -59,7 +60,7 @@ export const ACCEPTED = "foretype.accepted";
 export const status = new NotificationType<EngineStatus>("foretype/status");
 export const trace = new NotificationType<Trace>("foretype/trace");
 export const grow = new NotificationType<{ id: string; text: string; done: boolean }>("foretype/grow");
-export const event = new NotificationType<{ id: string; event: string; length?: number }>("foretype/event");
+export const event = new NotificationType<{ id: string; event: string; length?: number } & Partial<Times>>("foretype/event");
 export const didShow = new NotificationType<{ item: WireItem }>("textDocument/didShowCompletion");
 export const didPartiallyAccept = new NotificationType<{ item: WireItem; acceptedLength: number }>(
   "textDocument/didPartiallyAcceptCompletion",

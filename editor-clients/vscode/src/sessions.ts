@@ -14,6 +14,7 @@ import { idOf, type ReplyItem } from "./session/asked";
 import { Pace } from "./session/pace";
 import type { Position } from "./session/position";
 import { Session } from "./session/session";
+import { Stopwatch } from "./session/stopwatch";
 import type { Offer } from "./session/suggestion";
 import type { Events } from "./session/tracker";
 
@@ -22,6 +23,7 @@ export class Sessions implements vscode.Disposable {
   private readonly pace = new Pace();
   private readonly subscriptions: vscode.Disposable[] = [];
   private readonly growth = new Growth();
+  private readonly stopwatch = new Stopwatch(() => performance.now());
   private client: LanguageClient | undefined;
   private shows = false;
   private automatic = false; // the next explicit request is ours, not the person's
@@ -102,6 +104,9 @@ export class Sessions implements vscode.Disposable {
     const session = this.session(document);
     const invoked = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke && !this.automatic;
     const version = document.version;
+    if (invoked) {
+      this.stopwatch.key();
+    }
     const give = (offers: Offer[]): vscode.InlineCompletionItem[] => {
       const first = offers[0];
       if (!first || token.isCancellationRequested || document.version !== version) {
@@ -112,6 +117,7 @@ export class Sessions implements vscode.Disposable {
       if (items[0]) {
         session.tracker.offered(first.suggestion, reader(document));
         this.showing(true);
+        this.painted(first.suggestion.id);
       }
       return shown;
     };
@@ -148,7 +154,9 @@ export class Sessions implements vscode.Disposable {
           selectedCompletionInfo: undefined, // `toItem` fits the answer to the selected entry
         },
       );
+      const sent = this.stopwatch.ask();
       const items = readReply(await client.sendRequest(InlineCompletionRequest.type, params, source.token));
+      this.stopwatch.replied(sent, (items[0] && idOf(items[0].item)) ?? "");
       return await Promise.all(
         items.map(async (item) => ({ ...item, grown: await this.growth.rest(idOf(item.item) ?? "", signal) })),
       );
@@ -167,6 +175,7 @@ export class Sessions implements vscode.Disposable {
     if (!session || contentChanges.length === 0) {
       return;
     }
+    this.stopwatch.key();
     session.edited(contentChanges.map(({ range, text }) => ({ start: range.start, end: range.end, text })));
     this.follow(session);
   }
@@ -187,6 +196,13 @@ export class Sessions implements vscode.Disposable {
     for (const session of this.sessions.values()) {
       session.tracker.accepted(id);
       this.follow(session);
+    }
+  }
+
+  private painted(id: string): void {
+    const times = this.stopwatch.painted(id);
+    if (times && this.client?.isRunning()) {
+      void this.client.sendNotification(protocol.event, { id, event: "painted", ...times });
     }
   }
 

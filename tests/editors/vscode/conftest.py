@@ -125,6 +125,8 @@ def _event(message: Mapping[str, Any]) -> str:
             return f"partly {params['acceptedLength']}"
         case "workspace/executeCommand" if params["command"] == "foretype.accepted":
             return "accepted"
+        case "foretype/event" if params["event"] == "painted":
+            return ""  # how long it took, not what became of it
         case "foretype/event":
             return f"{params['event']} {params['length']}" if "length" in params else str(params["event"])
     return ""

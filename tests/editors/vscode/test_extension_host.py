@@ -14,3 +14,10 @@ async def test_in_the_extension_host(workplace) -> None:
     ours = [line for line in log if line.startswith(("ok ", "FAILED "))]
     assert code == 0, "\n".join(ours or log)
     assert len(ours) > 5, log
+    painted = [message["params"] for message in workplace.said("foretype/event") if "paintMs" in message["params"]]
+    assert painted, "no suggestion had its times told"
+    for times in painted:
+        assert times["event"] == "painted"
+        assert times["id"]
+        assert min(times.get("keyMs", 0), times["replyMs"], times["paintMs"]) >= 0
+    assert any(times.get("keyMs", 0) > 0 for times in painted)
