@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -14,19 +14,34 @@ from completion_server.numbers.schema import TABLES
 def write(store: Path, folder: Path, form: Literal["csv", "parquet"], *, since: float = 0.0) -> Iterator[Path]:
     """Write every table of `store` into `folder`, which is made; gives the files. A file that is there is replaced.
 
-    Raises `SettingsError` where the store cannot be read, or Parquet is asked for without pyarrow.
+    Each is whole or as it was before. Raises `SettingsError` where the store cannot be read or the folder not be
+    written to, or Parquet is asked for without pyarrow.
     """
-    with closing(reading(store)) as connection:
-        folder.mkdir(parents=True, exist_ok=True)
+    with reading(store) as connection:
         for table in TABLES.values():
             cursor = connection.execute(f"SELECT * FROM {table} WHERE time >= ? ORDER BY time", (since,))  # noqa: S608
             names = [column[0] for column in cursor.description]
             rows = [tuple(row) for row in cursor]
             path = folder / f"{table}.{form}"
-            unfinished = path.with_suffix(".part")
-            (_csv if form == "csv" else _parquet)(unfinished, names, rows)
-            unfinished.replace(path)
+            with _in_place_of(path) as unfinished:
+                (_csv if form == "csv" else _parquet)(unfinished, names, rows)
             yield path
+
+
+@contextmanager
+def _in_place_of(path: Path) -> Iterator[Path]:
+    """A file that takes the place of `path` once it is written, and is gone otherwise."""
+    unfinished = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield unfinished
+        unfinished.replace(path)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SettingsError(f"cannot write {path} ({reason}): name another folder with --out") from None
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
 
 
 def _csv(path: Path, names: list[str], rows: list[tuple[object, ...]]) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import time
-from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
@@ -31,7 +30,7 @@ def overview(path: Path, days: float, now: float | None = None) -> dict[str, Any
     """The last `days` of the store in `path`, until `now` (Unix seconds). Raises `SettingsError` as `reading` does."""
     now = time.time() if now is None else now
     since = now - days * DAY_S
-    with closing(reading(path)) as connection:
+    with reading(path) as connection:
         return {
             "now": now,
             "since": since,
@@ -50,7 +49,7 @@ def overview(path: Path, days: float, now: float | None = None) -> dict[str, Any
 
 def live(path: Path, after: int) -> dict[str, Any]:
     """Keys behind row `after`, oldest first, and the last row's number; with `after` = 0 only the latest ones."""
-    with closing(reading(path)) as connection:
+    with reading(path) as connection:
         rows = connection.execute(
             "SELECT rowid, time, outcome, suggestion_ms, language FROM keys WHERE rowid > ?"
             " ORDER BY rowid DESC LIMIT ?",

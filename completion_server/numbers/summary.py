@@ -6,7 +6,6 @@ Opens the store to read only, so that it can be asked while an engine writes. Kn
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -29,7 +28,7 @@ def figures(path: Path, *, since: float = 0.0, by: Group | None = None) -> dict[
     An engine does not know editors: `by="editor"` has what language servers reported. Raises `SettingsError` if there
     is a file that cannot be read; where there is none, all is zero.
     """
-    with closing(reading(path)) as connection:
+    with reading(path) as connection:
         found = _Selection(connection, since).figures()
         if by is not None:
             selection = _Selection(connection, since, by)
