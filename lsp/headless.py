@@ -29,6 +29,7 @@ from lsp.trace import METHOD as TRACE
 __all__ = ["SERVER", "Buffer", "HeadlessEditor", "Suggestion", "language_of", "suggest_once"]
 
 SERVER = (sys.executable, "-m", "lsp")
+_GROW = "foretype/grow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class HeadlessEditor:
         self._client = HeadlessClient()
         self._client.listen(STATUS, self._take_state)
         self._client.listen(TRACE, self._take_trace)
+        self._client.listen(_GROW, lambda _: None)  # what grows is there in the next reply
         self._client.listen(types.WINDOW_SHOW_MESSAGE, self._take_message)
         self._traces: dict[Any, Mapping[str, Any]] = {}
         self._moved = asyncio.Event()

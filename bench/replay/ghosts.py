@@ -7,8 +7,6 @@ from typing import Protocol
 
 from lsp.events import Event, Fate
 
-_UNKNOWN = 0.0
-
 
 class Watcher(Protocol):
     """Is told what an editor's client tells its language server of the suggestion `own_id`."""
@@ -27,7 +25,7 @@ class Ghosts:
         self.events: list[Event] = []
         self._watcher = watcher
         self.text = ""  # that is left of it
-        self._since = _UNKNOWN
+        self._since = 0.0
         self._fate: Fate | None = None
         self._typed = 0
 

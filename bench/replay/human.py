@@ -42,17 +42,16 @@ class Human:
         self._command = command
         self._rhythm, self._policy = Rhythm(), Policy()
         if options.trace:
-            self._plan, policy = read_trace(options.trace), None
+            self._hand = Hand(read_trace(options.trace))
         else:
-            policy = self._policy
-            self._plan = human_plan(sources, options.warm_up + options.keys, options.seed, self._rhythm)
-        self._hand = Hand(self._plan, policy)
+            plan = human_plan(sources, options.warm_up + options.keys, options.seed, self._rhythm)
+            self._hand = Hand(plan, self._policy)
 
     async def run(self) -> dict[str, Any]:
         options = self._options
         async with engine_for(options.pair, self._progress, self._command) as engine:
             async with editor_on(engine, stream=options.stream) as editor:
-                task = self._progress.add_task("typing", total=len(self._plan))
+                task = self._progress.add_task("typing", total=self._hand.planned)
                 typist = LiveTypist(
                     editor,
                     self._hand,
@@ -60,6 +59,7 @@ class Human:
                     on_action=lambda: self._progress.update(task, completed=self._hand.position),
                 )
                 found = await self._type(engine, typist)
+            async with editor_on(engine) as editor:  # whose answers are whole: they say what they cost
                 cold = [s async for s in cold_suggestions(editor, self._sources, options.cold, options.seed)]
             status = await engine.status()
         if options.write_trace:

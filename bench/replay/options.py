@@ -25,6 +25,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error("a trace brings its documents along: take --trace or --files")
     if options.write_trace and options.pace not in ("human", "trace"):
         parser.error("--write-trace goes with --pace human")
+    if options.pace == "lockstep" and (options.stream or options.speed != 1.0):
+        parser.error("--stream and --speed go with --pace human: in lockstep every key waits for a whole answer")
     usual = {"lockstep": LOCKSTEP_KEYS, "editors": EDITORS_KEYS}
     options.keys = options.keys or usual.get(options.pace, HUMAN_KEYS)
     return options

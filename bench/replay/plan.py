@@ -44,7 +44,9 @@ class _Document:
 def human_plan(
     sources: Sequence[Source], keys: int, seed: int, rhythm: Rhythm | None = None, name: str = ""
 ) -> list[Action]:
-    """Actions that type `keys` keys of the authors' text, slips not counted. `name` goes before those of documents.
+    """Actions that type `keys` keys of the authors' text; slips and ends of earlier lines come on top.
+
+    `name` goes before the names of documents.
 
     Raises ValueError if no file has enough lines to type in.
     """
@@ -88,7 +90,7 @@ class _Planner:
                         yield from self._visit(document, document.visits[turn], document.holes[turn])
 
     def _document(self, most: int) -> _Document:
-        """One whose text and holes have at most `most` keys in all; those of holes are among its `keys`."""
+        """One with at most `most` keys, those of its holes not counted."""
         source = self._sources[self._documents % len(self._sources)]
         wanted = [self._dice.randint(self._rhythm.visit_least, self._rhythm.visit_greatest) for _ in range(_VISITS)]
         session = session_at(source, self._dice.choice(starts(source.text)), min(sum(wanted), most))

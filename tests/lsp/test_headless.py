@@ -57,7 +57,7 @@ async def test_typing_through_needs_no_engine(editor):
     assert (await buffer.suggest()).text == "a + b"
 
 
-async def test_what_all_of_a_growing_suggestion_cost(scripted):
+async def test_what_all_of_a_growing_suggestion_cost(scripted, caplog):
     await scripted(Rule("x = 1\n    y = 2\n    return x\n", chunks=7, delay_ms=20))
     async with HeadlessEditor({**NO_START, "stream": True}) as editor:
         await editor.wait_ready(SOON)
@@ -67,6 +67,7 @@ async def test_what_all_of_a_growing_suggestion_cost(scripted):
         await until(lambda: request in editor.grown)
     assert suggestion.trace["completion_tokens"] == 0
     assert editor.grown[request]["completion_tokens"] > len("x = 1")
+    assert not caplog.records
 
 
 async def test_the_buffer_is_what_the_server_has(editor):

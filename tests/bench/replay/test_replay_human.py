@@ -76,7 +76,8 @@ def test_a_trace_is_typed_again(replay, source, tmp_path):
 def test_suggestions_that_grow_are_answered_with_their_first_line(replay, source):
     rules = [{"text": "y = 1\nz = 2\n" * 9, "chunks": 30, "delay_ms": 2}]
     arguments = ("--pace", "human", "--stream", "--files", source, "--keys", "40", "--warm-up", "0")
-    code, result = replay(*arguments, *FAST, rules=rules)
+    code, result = replay(*arguments, *FAST, "--cold", "1", rules=rules)
+    assert result["cold_ttft_ms"]["p50"] > 0
     assert (code, result["stream"]) == (0, True)
     assert result["ttft_ms"]["p50"] > 0
     assert result["answered_by_engine"] > 0
@@ -126,6 +127,7 @@ def test_a_table_for_a_person(scripted_command, source, capsys):
         (["--trace", "x", "--editors", "2"], "--trace or --editors"),
         (["--trace", "x", "--files", "y"], "--trace or --files"),
         (["--write-trace", "x"], "--pace human"),
+        (["--stream"], "--stream and --speed go with --pace human"),
         (["--speed", "0"], "the speed must be a number above 0"),
         (["--limit-first-ms", "nan"], "the limit must be a number above 0"),
         (["--warm-up", "-1"], "at least 0"),
