@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bench.compare.markup import Element, element, filled
 
 COLOURS = 4  # of the dashboard; lines of further series are dashed
-_WIDTHS = {"narrow": 330, "wide": 640}
+_WIDTHS = {"narrow": 330, "wide": 560}
 _HEIGHT = 230
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 12, 10, 38
 _Point = tuple[float, float]
@@ -54,11 +54,8 @@ class Chart:
 def drawn(chart: Chart) -> Element:
     """The chart in both widths, with its legend."""
     sizes = [_svg(chart, width, name) for name, width in _WIDTHS.items()]
-    return element("div", *sizes, legend([series.name for series in chart.series]), class_="chart")
-
-
-def legend(names: Sequence[str]) -> Element:
-    return element("div", *(element("span", name, class_=_style(n)) for n, name in enumerate(names)), class_="legend")
+    names = (element("span", one.name, class_=_style(n)) for n, one in enumerate(chart.series) if one.points)
+    return element("div", *sizes, element("div", *names, class_="legend"), class_="chart")
 
 
 def log_axis(title: str, values: Sequence[float], unit: str) -> Axis:

@@ -43,7 +43,7 @@ def hashes(
     models: Iterable[ModelRef], on_model: Callable[[str], None] = lambda _: None
 ) -> dict[str, Mapping[str, str]]:
     """SHA-256 of the weights by model and file; `on_model` hears which is just being read."""
-    found = {}
+    found: dict[str, Mapping[str, str]] = {}
     for model in dict.fromkeys(models):
         on_model(named(model))
         found[named(model)] = _weights(model)

@@ -58,8 +58,9 @@ def _failures(result: Result) -> Iterator[tuple[str, str]]:
 
 def _sections(result: Result, done: Result) -> Iterator[Element]:
     if done:
-        note = "A second line is the difference to the best pair, with its 95 % interval, over the same places."
-        yield _section("All figures", element("div", table(result, done), class_="scroll"), note=note, wide=True)
+        yield _section(
+            "All figures", element("div", table(result, done), class_="scroll"), note=_apart(result), class_="figures"
+        )
     charts = (
         ("From key to suggestion", "Share of keys that had their whole suggestion by then.", pictures.whole),
         ("Until there is text", "The same for the first text that the engine sent.", pictures.first_text),
@@ -74,13 +75,22 @@ def _sections(result: Result, done: Result) -> Iterator[Element]:
             yield _section(name, chart, note=note)
     if drafts := list(pictures.drafts(done)):
         note = "Share of drafted tokens that the target took; places with fewer than ten drafts are left out."
-        yield _section("Drafts: accepted by position", element("div", *drafts, class_="drafts"), note=note)
-    yield _section("Where this was measured", _environment(result), wide=True)
+        yield _section(
+            "Drafts: accepted by position", element("div", *drafts, class_="drafts"), note=note, class_="wide"
+        )
+    yield _section("Where this was measured", _environment(result), class_="wide")
 
 
-def _section(title: str, *content: Child, note: str = "", wide: bool = False) -> Element:
+def _apart(result: Result) -> str:
+    """What the second lines of the table are."""
+    if not any(pair.get("less_best") for pair in result["pairs"].values()):
+        return ""
+    return f"A second line is the difference to {result['best']['pair']} at the same places, with its 95 % interval."
+
+
+def _section(title: str, *content: Child, note: str = "", class_: str | None = None) -> Element:
     said = [element("p", note, class_="note")] if note else []
-    return element("section", element("h2", title), *said, *content, class_="wide" if wide else None)
+    return element("section", element("h2", title), *said, *content, class_=class_)
 
 
 def _environment(result: Result) -> Element:

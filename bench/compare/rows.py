@@ -81,8 +81,9 @@ _ROWS: Sequence[_Row] = (
 
 def table(result: Result, done: Result) -> Element:
     """Rows of parts that were left out are left out; where three numbers stand they are p50 / p95 / p99."""
-    best = result["best"]["pair"]
-    marks = {name: "best" if name == best and len(done) > 1 else None for name in done}
+    best = result["best"]
+    told_apart = len(done) > 1 and best["by"] != "nothing"
+    marks = {name: "best" if name == best["pair"] and told_apart else None for name in done}
     head = element("tr", element("th", "p50 / p95 / p99"), *(element("th", name, class_=marks[name]) for name in done))
     return element("table", element("thead", head), element("tbody", *_body(result, done, marks)))
 

@@ -61,7 +61,7 @@ def best(figures: _Figures, difference: Difference) -> Verdict:
     if len(fast) == 1:
         return Verdict(fast[0], "latency", _by_latency(figures, fast[0], timely))
     if figures[fast[0]].get(_LATENCY) is None:
-        return Verdict(None, "nothing", f"Nothing that was measured separates {_and(sorted(fast))}.")
+        return Verdict(None, "nothing", f"By the rule nothing that was measured separates {_and(sorted(fast))}.")
     return Verdict(fast[0], "nothing", _by_nothing(figures, fast))
 
 
@@ -93,8 +93,8 @@ def _by_latency(figures: _Figures, name: str, timely: Sequence[str]) -> str:
 
 def _by_nothing(figures: _Figures, fast: Sequence[str]) -> str:
     return (
-        f"Nothing separates {_and(sorted(fast))}: take any of them; {fast[0]} has the lowest p95 from key to "
-        f"suggestion ({_values(figures, _LATENCY, fast[0], fast)}), by no more than chance gives."
+        f"By the rule nothing separates {_and(sorted(fast))}: {fast[0]} has the lowest p95 from key to suggestion "
+        f"({_values(figures, _LATENCY, fast[0], fast)}), by no more than chance gives."
     )
 
 

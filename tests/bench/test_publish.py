@@ -22,7 +22,7 @@ def test_sizes_within_sizes_can_be_told_apart():
 
 def test_the_committed_pages_are_up_to_date():
     results = {path.stem: json.loads(path.read_text()) for path in publish.FOLDER.glob("*.json")}
-    assert set(results) <= {*publish.COMMANDS, "machine", "quality"}
+    assert set(results) <= {*publish.COMMANDS, "machine", "quality", "compare"}
     assert publish.FOLDER.with_suffix(".md").read_text() == "\n".join(publish.page(results)) + "\n"
     quality = "\n".join(quality_page.page(results["quality"], publish.QUALITY)) + "\n"
     assert (publish.FOLDER.parent / "quality.md").read_text() == quality

@@ -25,7 +25,21 @@ from completion_server.paths import RUNTIME_DIR_VARIABLE, RuntimePaths
 from completion_server.scripted import Script, ScriptedBackend
 
 SOON = 20.0
-COMMANDS = ("serve", "lsp", "try", "status", "stats", "dashboard", "stop", "doctor", "pull", "pairs", "demo", "version")
+COMMANDS = (
+    "serve",
+    "lsp",
+    "try",
+    "status",
+    "stats",
+    "dashboard",
+    "stop",
+    "doctor",
+    "pull",
+    "pairs",
+    "demo",
+    "bench",
+    "version",
+)
 
 
 def run(*arguments: str) -> Result:

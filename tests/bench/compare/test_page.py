@@ -98,7 +98,7 @@ def test_curves_points_and_limits_are_drawn_once_for_each_width() -> None:
     assert counts["polyline"] == 2 * (3 + 3 + 3)  # two distributions, and the drafts of each pair
     assert counts[".reach-line"] == 2 * 3 * 2
     assert counts[".limit"] == 2 * 3
-    assert counts[".narrow"] == counts[".wide"] - 2 == 3 + 3  # beside charts the table and the stamp are wide
+    assert counts[".narrow"] == counts[".wide"] - 2 == 3 + 3  # beside charts two sections are wide
 
 
 def test_names_are_text_whatever_is_in_them() -> None:

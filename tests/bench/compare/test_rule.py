@@ -55,7 +55,7 @@ def test_where_nothing_separates_them_it_is_said() -> None:
     values = {"a": figures(0.5, 0.8, 510), "b": figures(0.5, 0.8, 500)}
     found = best(values, intervals(edit_similarity=TIE, goodput=TIE, keystroke_to_suggestion_p95_ms=TIE))
     assert (found.pair, found.by) == ("b", "nothing")
-    assert found.sentence.startswith("Nothing separates a and b: take any of them")
+    assert found.sentence.startswith("By the rule nothing separates a and b: b has the lowest p95")
 
 
 def test_without_intervals_nothing_separates_them() -> None:
