@@ -73,6 +73,11 @@ def test_nothing_is_accepted_while_a_slip_stands_there():
     assert found[4] == Accept(1.75, "yz")
 
 
+def test_nothing_is_accepted_where_somebody_types_on_behind_a_slip():
+    plan = [Insert(0.0, "t", slip=True), Insert(0.25, "z", slip=True), Delete(0.5, 2, slip=True), Insert(1.0, "yz")]
+    assert done(Hand(plan, POLICY), "", "yz", "yz", "yz") == [*plan[:3], Accept(1.0, "yz")]
+
+
 def test_what_comes_behind_a_jump_is_not_ahead():
     hand = Hand(PLAN, POLICY)
     done(hand, *[""] * 6)
