@@ -80,7 +80,7 @@ class Keystroke:
         else:
             sent = _ms(began, errand.sent)
             engine = _ms(errand.sent, errand.heard) if errand.whole else 0.0
-            trimmed = _ms(errand.heard, errand.trimmed)
+            trimmed = _ms(max(errand.heard, self.received), errand.trimmed)  # it may have been heard for an older key
             returned = _ms(errand.trimmed, self.answered)
         return FrontTimes(key, way, sent, engine, trimmed, returned, client.paint_ms, shown)
 

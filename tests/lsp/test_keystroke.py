@@ -42,6 +42,12 @@ def test_a_head_was_answered_before_the_engine_had_ended() -> None:
     assert rounded(report.times) == (15, 5, 2, 0, 4, 1, 6, 15 + 50 + 6)
 
 
+def test_a_head_that_was_there_before_the_key_waited_for_nobody() -> None:
+    head = Errand(7, 1.0, 1.002, 1.04, 1.504, whole=False)
+    times = Keystroke("growing", "go", 9, 1.5, 1.505, errand=head).report().times
+    assert rounded(times)[2:6] == (2, 0, 4, 1)
+
+
 def test_a_key_that_took_over_older_work_was_not_there_when_that_began() -> None:
     report = Keystroke("engine", "go", 9, 1.05, 1.097, errand=WHOLE).report(ClientTimes(15, 50, 6))
     assert round(report.suggestion_ms, 6) == 15 + 50
