@@ -4,6 +4,7 @@ Opens the store to read only, so that it can be asked while an engine writes. Kn
 """
 
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,19 +20,22 @@ FIRST_TOKENS_MS = 80.0  # goodput: the first tokens are there
 SUGGESTION_MS = 150.0  # and all of it
 
 _SUGGESTED = ("engine", "from-cache")  # outcomes of keys that got a suggestion
+_TAKEN = ("accepted", "partly-accepted")  # kinds of events
 _STOPPED = ("client", "superseded")  # outcomes of requests whose work was for nothing
 
 
-def figures(path: Path, *, since: float = 0.0, by: Group | None = None) -> dict[str, Any]:
+def figures(path: Path, *, since: float = 0.0, by: Group | None = None, now: float | None = None) -> dict[str, Any]:
     """The figures of all rows from `since` (Unix seconds) on; with `by`, those of each group under its name as well.
 
+    What was accepted too short a time before `now` to be looked at again is not in the figures of persistence.
     An engine does not know editors: `by="editor"` has what language servers reported. Raises `SettingsError` if there
     is a file that cannot be read; where there is none, all is zero.
     """
     with reading(path) as connection:
-        found = _Selection(connection, since).figures()
+        now = time.time() if now is None else now
+        found = _Selection(connection, since, now).figures()
         if by is not None:
-            selection = _Selection(connection, since, by)
+            selection = _Selection(connection, since, now, by)
             found["groups"] = {name: selection.of(name).figures() for name in selection.names()}
         return found
 
@@ -42,18 +46,19 @@ class _Selection:
 
     connection: sqlite3.Connection
     since: float
+    now: float
     by: Group | None = None
     name: str | None = None
 
     def of(self, name: str) -> "_Selection":
-        return _Selection(self.connection, self.since, self.by, name)
+        return _Selection(self.connection, self.since, self.now, self.by, name)
 
     def names(self) -> list[str]:
         found = {row["name"] for table in self._tables for row in self._query(table)}
         return sorted(found)
 
     def figures(self) -> dict[str, Any]:
-        found = {**_keys(self._rows("keys")), **_events(self._rows("events"))}
+        found = {**_keys(self._rows("keys")), **_events(self._rows("events"), self.now)}
         if "requests" in self._tables:
             found.update(_requests(self._rows("requests")))
             found["drafters"] = _drafters(self._rows("drafts"))
@@ -84,12 +89,16 @@ def _keys(rows: Sequence[sqlite3.Row]) -> dict[str, Any]:
     }
 
 
-def _events(rows: Sequence[sqlite3.Row]) -> dict[str, Any]:
+def _events(rows: Sequence[sqlite3.Row], now: float) -> dict[str, Any]:
     count = Counter(row["kind"] for row in rows)
     characters: Counter[str] = Counter()
     for row in rows:
         characters[row["kind"]] += row["characters"]
     taken = characters["accepted"] + characters["partly-accepted"]
+
+    def taken_before(age: float) -> int:
+        return sum(row["characters"] for row in rows if row["kind"] in _TAKEN and row["time"] <= now - age)
+
     return {
         "shown": count["shown"],
         "accepted": count["accepted"],
@@ -102,8 +111,8 @@ def _events(rows: Sequence[sqlite3.Row]) -> dict[str, Any]:
         "accepted_characters": taken,
         "typed_through_characters": characters["typed-through"],
         "character_acceptance_rate": ratio(taken, characters["shown"]),
-        "persistence_30s": ratio(characters["kept-30s"], taken),
-        "persistence_2min": ratio(characters["kept-2min"], taken),
+        "persistence_30s": ratio(characters["kept-30s"], taken_before(30.0)),
+        "persistence_2min": ratio(characters["kept-2min"], taken_before(120.0)),
     }
 
 

@@ -70,6 +70,15 @@ def test_with_numbers_off_no_file_is_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_with_numbers_off_metrics_are_still_as_asked_for(tmp_path: Path, port: int) -> None:
+    settings = EngineSettings(numbers=False, metrics_port=port)
+    with recording(settings, tmp_path / "state" / "numbers.sqlite", Snapshot) as recorder:
+        recorder.reported("p", REPORT)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as reply:
+            assert "foretype_keystrokes_total{" in reply.read().decode()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_engine_without_a_store_still_runs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").touch()
     with recording(EngineSettings(), tmp_path / "file" / "numbers.sqlite", Snapshot) as recorder:

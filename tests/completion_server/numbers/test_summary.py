@@ -73,6 +73,13 @@ def test_suggestions_are_counted_once_and_by_characters(tmp_path: Path) -> None:
     assert found["typed_through_characters"] == 10
 
 
+def test_what_was_just_accepted_is_no_loss(tmp_path: Path) -> None:
+    path = stored(tmp_path, event("accepted", 10, 100.0), event("kept-30s", 9, 130.2), event("accepted", 40, 135.0))
+    found = figures(path, now=140.0)
+    assert (found["persistence_30s"], found["persistence_2min"]) == (0.9, None)
+    assert figures(path, now=300.0)["persistence_30s"] == 0.18
+
+
 def test_tokens_of_requests_that_were_stopped_are_wasted(tmp_path: Path) -> None:
     path = stored(
         tmp_path,
