@@ -48,6 +48,7 @@ def engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
             return [sys.executable, "-m", "completion_server.scripted", "--script", str(file), "--exit-with-parent"]
 
         monkeypatch.setattr(run, "serve_command", command_of)
+        monkeypatch.setattr("bench.private_engine.REST", 0.1)  # a script has nothing to prefill
         monkeypatch.setattr(command, "hashes", lambda *_: {})
         monkeypatch.setattr(command, "environment", lambda _: STAMP)  # which reads a library for seconds
 
