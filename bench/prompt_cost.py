@@ -85,7 +85,7 @@ class Desk:
         self.document = _document("long.py", session.before + session.after)
         self.cursor = Position(*position(session.before))
         self.layout = Layout(detect(tokenizer)[0], tokenizer)
-        budget = PromptBudget().within(_CONTEXT, prefix_only=not self.layout.has_suffix)
+        budget = PromptBudget().within(_CONTEXT, plain=self.layout.plain)
         self._window = Window(self.document.text)
         self._presenter = Presenter(self.document)
         self._prompt = DocumentPrompt(tokenizer, self.layout, budget)

@@ -10,6 +10,7 @@ from lsp.keystroke import ClientTimes
 if TYPE_CHECKING:
     from lsp.server import Server
 
+CURSOR = "foretype/cursor"
 EVENT = "foretype/event"
 SHOWN = "textDocument/didShowCompletion"
 PARTLY_ACCEPTED = "textDocument/didPartiallyAcceptCompletion"
@@ -59,6 +60,12 @@ def _register_documents(server: "Server") -> None:
     def did_change(params: types.DidChangeTextDocumentParams) -> None:
         server.touched(params.text_document.uri)
 
+    @server.feature(CURSOR)
+    def cursor(params: Any) -> None:
+        uri, position = _field(_field(params, "textDocument"), "uri"), _position(_field(params, "position"))
+        if isinstance(uri, str) and position is not None:
+            server.looked(uri, position)
+
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def did_change_notebook(params: types.DidChangeNotebookDocumentParams) -> None:
         cells = params.change.cells
@@ -100,6 +107,11 @@ def _register_events(server: "Server") -> None:
 
 def _client_times(params: Any) -> ClientTimes | None:
     return ClientTimes.read(_field(params, "keyMs"), _field(params, "replyMs"), _field(params, "paintMs"))
+
+
+def _position(params: Any) -> types.Position | None:
+    line, character = _field(params, "line"), _field(params, "character")
+    return types.Position(line, character) if type(line) is type(character) is int else None
 
 
 def _field(params: Any, name: str) -> Any:

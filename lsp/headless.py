@@ -20,6 +20,7 @@ from lsprotocol import types
 from completion_server import __version__
 from completion_server.errors import EngineUnavailable, ModelError
 from completion_server.protocol import State
+from lsp.features import CURSOR
 from lsp.headless_client import HeadlessClient
 from lsp.languages import language_of
 from lsp.reporter import STATUS
@@ -174,6 +175,9 @@ class HeadlessEditor:
             )
         )
 
+    def _look(self, uri: str, cursor: Position) -> None:
+        self.tell(CURSOR, {"textDocument": {"uri": uri}, "position": {"line": cursor.line, "character": cursor.column}})
+
     def _close(self, uri: str) -> None:
         self._client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
@@ -206,8 +210,12 @@ class Buffer:
         return str(self._text)
 
     def move(self, line: int, column: int) -> None:
-        """Put the cursor at a position, both from 0. Editors tell a server nothing of that."""
+        """Put the cursor at a position, both from 0. As most editors do, it tells the server nothing of that."""
         self.cursor = Position(line, column)
+
+    def look(self) -> None:
+        """Tell the server where the cursor is, as Foretype's own clients do when it has moved."""
+        self._editor._look(self.uri, self.cursor)
 
     def insert(self, text: str) -> None:
         """Type or accept `text`: the cursor goes behind it."""

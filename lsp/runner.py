@@ -27,7 +27,7 @@ from lsp.text import Edit, Position
 logger = logging.getLogger(__name__)
 
 LINGER = 0.15  # seconds that work goes on whose request the client cancelled, perhaps because of the next key
-PATIENCE = 0.25  # seconds after which a client gets the words of a first line that is not whole yet
+PATIENCE = 0.1  # seconds after which a client gets the words of a first line that is not whole: the next key is near
 
 Grow = Callable[[str, str, bool], None]
 """Sends a client text that goes behind what it has of the suggestion with an id, and whether it is the last."""

@@ -125,6 +125,14 @@ class Server(LanguageServer):
             self._active = completor
             self.warmer.schedule(completor)
 
+    def looked(self, uri: str, position: types.Position) -> None:
+        """The person has gone to `position`: where they rest the text is prefilled, before their first key there."""
+        completor = self.completor(uri)
+        if completor is not None:
+            self._active = completor
+            completor.last_cursor = completor.document.position(position)
+            self.warmer.schedule(completor)
+
     async def suggest(self, params: types.InlineCompletionParams) -> types.InlineCompletionList:
         """Answer one request. Raises `asyncio.CancelledError` where the client has cancelled it."""
         self.warmer.cancel()

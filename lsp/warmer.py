@@ -1,4 +1,4 @@
-"""When to have a prompt prefilled before anybody asks: on open, after a switch of file, when typing rests.
+"""When to have a prompt prefilled before anybody asks: on open, when the cursor or the typing rests.
 
 One at a time for all documents: the newest wish replaces the one before it. Knows nothing of engines or prompts.
 """

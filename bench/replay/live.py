@@ -88,15 +88,20 @@ class LiveTypist:
         self.ghosts.gone(self._now())
         match action:
             case Open(document=document):
-                buffer = self._buffers[document] = self._editor.open(Path(document), action.text)
-                buffer.move(action.line, action.column)
-                self._document = document
+                self._buffers[document] = self._editor.open(Path(document), action.text)
+                self._go(document, action.line, action.column)
             case Switch(document=document):
-                self._document = document
+                self._go(document, *self._buffers[document].cursor)
             case Close(document=document):
                 self._buffers.pop(document).close()
             case Move(line=line, column=column):
-                self._buffers[self._document].move(line, column)
+                self._go(self._document, line, column)
+
+    def _go(self, document: str, line: int, column: int) -> None:
+        self._document = document
+        buffer = self._buffers[document]
+        buffer.move(line, column)
+        buffer.look()
 
     def _press(self, buffer: Buffer, key: Key, phase: str) -> None:
         at = time.perf_counter()

@@ -134,9 +134,7 @@ def assemble(
         token_bytes=TokenBytes(text.vocabulary),
         vocab_size=text.real_size,
         layout=layout,
-        budget=PromptBudget().within(
-            context - min(MAX_NEW, context // 2), plain=layout.has_below or not layout.has_suffix
-        ),
+        budget=PromptBudget().within(context - min(MAX_NEW, context // 2), plain=layout.plain),
         healing=pair.healing,
         policy=AdaptivePolicy(costs) if settings.drafting else FixedPolicy(0),
         costs=costs,

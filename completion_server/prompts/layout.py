@@ -43,6 +43,11 @@ class Layout:
     def has_below(self) -> bool:
         return Slot.BELOW in self._parts
 
+    @property
+    def plain(self) -> bool:
+        """The model knows no markers: what it reads is text and nothing else."""
+        return self.has_below or not self.has_suffix
+
     def assemble(self, header: Header, prefix: Sequence[int], suffix: Sequence[int], typed: Sequence[int]) -> list[int]:
         """Ids of the whole prompt. An empty one is the end of the text before."""
         slots = {Slot.PREFIX: (*header.lead, *prefix), Slot.SUFFIX: suffix, Slot.BELOW: suffix, Slot.TYPED: typed}

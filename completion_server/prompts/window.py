@@ -11,7 +11,7 @@ from completion_server.tokenization import TextTokenizer
 
 CHARS_PER_TOKEN = 6  # more than code has, so that a budget of tokens is surely in that many characters of ordinary text
 
-_NEAR = 2_000  # code points between the cursor and text below it that may stay where it is in a prompt
+_NEAR = 6_000  # code points between the cursor and text below it that may stay where it is in a prompt: 150 lines
 _HASHED = 200  # code points of a line at most
 
 _BARE_LINE = re.compile(r"\n(?=\S)")

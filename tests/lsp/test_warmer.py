@@ -61,6 +61,35 @@ async def test_a_switch_of_file_warms_where_the_cursor_was(editor: Any, engine: 
     assert await warmed(engine) == ["a = 1"]
 
 
+async def test_where_a_cursor_has_gone_to_is_warmed(editor: Any, engine: FakeEngine) -> None:
+    editor.open("a\nb\nc\n")
+    await warmed(engine)
+    editor.notify(
+        "foretype/cursor", {"textDocument": {"uri": "file:///project/app.py"}, "position": {"line": 1, "character": 1}}
+    )
+    assert await warmed(engine) == ["a\nb\nc\n", "a\nb"]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        None,
+        [],
+        {"textDocument": {"uri": "file:///not/open.py"}, "position": {"line": 0, "character": 0}},
+        {"textDocument": {"uri": 7}, "position": {"line": 0, "character": 0}},
+        {"textDocument": {}, "position": {"line": True, "character": 0}},
+        {"textDocument": {"uri": OTHER}, "position": {"line": "1", "character": 0.5}},
+    ],
+)
+async def test_a_cursor_that_is_none_does_no_harm(editor: Any, engine: FakeEngine, params: Any) -> None:
+    editor.open("a = ")
+    await warmed(engine)
+    editor.notify("foretype/cursor", params)
+    await editor.ghost(0, 4)
+    assert editor.notes("window/showMessage") == []
+
+
 async def test_models_that_were_just_loaded_are_warmed_for_the_file_at_hand(
     start_editor: Callable[..., Awaitable[Any]],
 ) -> None:

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { HANDLERS, install, registerCommands, type Parts } from "./commands";
+import { Cursor } from "./cursor";
 import { entries } from "./menu";
 import { Pages } from "./pages";
 import { ServerLink } from "./server";
@@ -26,6 +27,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     link,
     pages,
     bar,
+    new Cursor(() => link.live),
     registerCommands(parts),
     vscode.commands.registerCommand("foretype.menu", () => menu(parts)),
     vscode.workspace.onDidGrantWorkspaceTrust(() => link.state.kind === "missing" && void link.start()),

@@ -1,6 +1,6 @@
 /** Foretype's own messages, as `docs/clients.md` describes them. */
 
-import { NotificationType, type Range } from "vscode-languageclient/node";
+import { NotificationType, type Range, type TextDocumentPositionParams } from "vscode-languageclient/node";
 import type { Times } from "./session/stopwatch";
 import type { WireItem } from "./session/suggestion";
 
@@ -60,6 +60,7 @@ export const ACCEPTED = "foretype.accepted";
 export const status = new NotificationType<EngineStatus>("foretype/status");
 export const trace = new NotificationType<Trace>("foretype/trace");
 export const grow = new NotificationType<{ id: string; text: string; done: boolean }>("foretype/grow");
+export const cursor = new NotificationType<TextDocumentPositionParams>("foretype/cursor");
 export const event = new NotificationType<{ id: string; event: string; length?: number } & Partial<Times>>("foretype/event");
 export const didShow = new NotificationType<{ item: WireItem }>("textDocument/didShowCompletion");
 export const didPartiallyAccept = new NotificationType<{ item: WireItem; acceptedLength: number }>(

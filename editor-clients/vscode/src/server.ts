@@ -79,7 +79,12 @@ export class ServerLink implements vscode.Disposable {
   }
 
   get running(): boolean {
-    return this.client?.isRunning() ?? false;
+    return this.live !== undefined;
+  }
+
+  /** The client, while its server runs. */
+  get live(): LanguageClient | undefined {
+    return this.client?.isRunning() ? this.client : undefined;
   }
 
   dispose(): void {

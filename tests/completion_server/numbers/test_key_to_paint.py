@@ -62,9 +62,7 @@ async def test_what_was_typed_through_never_met_the_engine(recorded: Any) -> Non
     async with recorded() as places, places.person() as person:
         suggestion = await person.line("typed = ")
         assert await person.types_through(suggestion) == ["from-cache", "from-cache", "from-cache", "empty"]
-        await places.metrics_when(
-            lambda found: found["keystrokes_total{language=plaintext,outcome=from-cache}"] == 3
-        )
+        await places.metrics_when(lambda found: found["keystrokes_total{language=plaintext,outcome=from-cache}"] == 3)
         traces = await latest(9)
     through = [trace for trace in traces if trace.outcome == "from-cache"]
     assert [[stage.name for stage in trace.stages] for trace in through] == [["returned"]] * 3

@@ -224,8 +224,8 @@ class TestBelow:
         [
             ("a\nb\ndef g():\n", "    return 1\n"),  # the cursor went into it
             ("a\nb", "\n" + BELOW.replace("1", "2")),  # it was edited
-            ("a\nb", "\n" + "x = 1\n" * 400 + BELOW),  # it is far away
-            ("a\nb", "\n" + BELOW + "x = 1\n" * 400),  # the document went on behind it
+            ("a\nb", "\n" + "x = 1\n" * 1_200 + BELOW),  # it is far away
+            ("a\nb", "\n" + BELOW + "x = 1\n" * 1_200),  # the document went on behind it
         ],
     )
     def test_else_it_is_what_a_fresh_prompt_would_have(self, make, before, after):

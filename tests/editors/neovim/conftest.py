@@ -175,6 +175,13 @@ class Editor(Neovim):
 
     def sent(self) -> list[dict[str, Any]]:
         """Events since `watch`, as `{"method", "params"}`; the command of acceptance is one of them."""
+        return [sent for sent in self._sent() if sent["method"] != "foretype/cursor"]
+
+    def rested(self) -> list[int]:
+        """The lines, from 0, on which the cursor came to rest since `watch`, as the server was told."""
+        return [sent["params"]["position"]["line"] for sent in self._sent() if sent["method"] == "foretype/cursor"]
+
+    def _sent(self) -> list[dict[str, Any]]:
         self.settle()
         return self.lua("return _G.sent")
 

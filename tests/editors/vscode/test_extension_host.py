@@ -21,3 +21,7 @@ async def test_in_the_extension_host(workplace) -> None:
         assert times["id"]
         assert min(times.get("keyMs", 0), times["replyMs"], times["paintMs"]) >= 0
     assert any(times.get("keyMs", 0) > 0 for times in painted)
+    moved = [message["params"] for message in workplace.said("foretype/cursor")]
+    assert {"line": 1, "character": 2} in [
+        told["position"] for told in moved if "moved.py" in told["textDocument"]["uri"]
+    ]

@@ -115,6 +115,13 @@ test("several lines are taken, the cursor at their end", async () => {
   assert.deepEqual(editor.selection.active, new vscode.Position(1, 16));
 });
 
+test("the server hears where a cursor has come to rest", async () => {
+  const editor = await scratch("moved.py");
+  await editor.edit((edit) => edit.insert(editor.selection.active, "one\ntwo\nthree\n"));
+  editor.selection = new vscode.Selection(1, 2, 1, 2);
+  await pause(500); // looked at in the record of what was said
+});
+
 test("words are taken one by one", async () => {
   const editor = await scratch("words.py");
   await type("total = ");
