@@ -8,10 +8,11 @@ is measured.
 import json
 import platform
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.measurements_page import page
 from bench.quality import page as quality_page
 
 FOLDER = Path(__file__).parents[1] / "docs" / "measurements"
@@ -47,38 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "--machine" in (sys.argv[1:] if arguments is None else arguments):
         (FOLDER / "machine.json").write_text(json.dumps(_machine(), indent=1) + "\n", encoding="utf-8")
     results = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.json")}
-    FOLDER.with_suffix(".md").write_text("\n".join(page(results)) + "\n", encoding="utf-8")
+    FOLDER.with_suffix(".md").write_text("\n".join(page(results, COMMANDS)) + "\n", encoding="utf-8")
     if quality := results.get("quality"):
         _write_quality(quality)
     return 0
-
-
-def page(results: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """The lines of the page for what was measured."""
-    yield "# Measurements"
-    yield ""
-    yield "Written by `python -m bench.publish` from the JSON in [measurements/](measurements/). Absolute times are"
-    yield "this machine's and vary by a third from run to run; ratios are from one run. STDLIB is the folder of"
-    yield "Python's standard library. Nothing here was measured on a GPU."
-    if machine := results.get("machine"):
-        yield ""
-        yield f"Machine: {', '.join(map(str, machine.values()))}."
-    for name, command in COMMANDS.items():
-        if name in results:
-            yield from ("", f"## {name}", "", f"    {command}", "", "| figure | value |", "|---|---|")
-            yield from (f"| {key} | {_cell(value)} |" for key, value in results[name].items())
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {_nested(item)}" for key, item in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(_cell, value))
-    return "–" if value is None else str(value)
-
-
-def _nested(value: Any) -> str:
-    return f"({_cell(value)})" if isinstance(value, Mapping) else _cell(value)
 
 
 def _write_quality(result: Mapping[str, Any]) -> None:
