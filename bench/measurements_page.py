@@ -10,8 +10,8 @@ _HEAD = (
     "# Measurements",
     "",
     "Written by `python -m bench.publish` from the JSON in [measurements/](measurements/); figures are rounded to four",
-    "digits. Absolute times are this machine's and vary by a third from run to run; ratios are from one run. Times in a",
-    "cell with two slashes are p50 / p95 / p99. STDLIB is the folder of Python's standard library. Nothing here was",
+    "digits. Absolute times are this machine's and vary by a third from run to run; ratios are from one run. Times in",
+    "a cell with two slashes are p50 / p95 / p99. STDLIB is the folder of Python's standard library. Nothing here was",
     "measured on a GPU.",
 )
 _PERCENTILES = ("p50", "p95", "p99")
