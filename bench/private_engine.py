@@ -46,7 +46,8 @@ class PrivateEngine:
     ) -> None:
         serve = (sys.executable, "-m", "completion_server", "serve", "--pair", pair)
         self._command = command or (*serve, *(() if dtype == "auto" else ("--dtype", dtype)))
-        given = {"numbers": False, **(settings or {})}  # what a bench types is not what its user typed
+        # What a bench types is not what its user typed, and the port for metrics is that of the user's engine.
+        given = {"numbers": False, "metrics_port": 0, **(settings or {})}
         self._settings = {f"FORETYPE_{key.upper()}": str(value) for key, value in given.items()}
         self._environment = environment or {}
         self._on_state = on_state
