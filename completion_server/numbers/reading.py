@@ -25,7 +25,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    if not path.exists():
+    if not path.exists() or (path.is_file() and not path.stat().st_size):  # or an engine that begins has just made it
         connection = sqlite3.connect(":memory:")
         create(connection)
         return connection

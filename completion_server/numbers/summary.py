@@ -5,9 +5,8 @@ Opens the store to read only, so that it can be asked while an engine writes. Kn
 
 import sqlite3
 import time
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,47 +32,42 @@ def figures(path: Path, *, since: float = 0.0, by: Group | None = None, now: flo
     """
     with reading(path) as connection:
         now = time.time() if now is None else now
-        found = _Selection(connection, since, now).figures()
-        if by is not None:
-            selection = _Selection(connection, since, now, by)
-            found["groups"] = {name: selection.of(name).figures() for name in selection.names()}
-        return found
+        rows = {table: _rows(connection, table, since, by) for table in _TABLES}
+    found = _figures(rows, now)
+    if by is not None:
+        found["groups"] = {name: _figures(some, now) for name, some in sorted(_grouped(rows, by).items())}
+    return found
 
 
-@dataclass(frozen=True)
-class _Selection:
-    """Rows from `since` on, all or those of one group."""
+_TABLES = ("keys", "events", "requests", "drafts")
+_OF_EDITORS = ("keys", "events")
 
-    connection: sqlite3.Connection
-    since: float
-    now: float
-    by: Group | None = None
-    name: str | None = None
+_Rows = Mapping[str, Sequence[sqlite3.Row]]  # by table
 
-    def of(self, name: str) -> "_Selection":
-        return _Selection(self.connection, self.since, self.now, self.by, name)
 
-    def names(self) -> list[str]:
-        found = {row["name"] for table in self._tables for row in self._query(table)}
-        return sorted(found)
+def _rows(connection: sqlite3.Connection, table: str, since: float, by: Group | None) -> list[sqlite3.Row]:
+    name = {None: "''", "day": "date(time, 'unixepoch', 'localtime')"}.get(by, by)
+    if by == "editor" and table not in _OF_EDITORS:
+        name = "''"
+    return connection.execute(f"SELECT *, {name} AS name FROM {table} WHERE time >= ?", (since,)).fetchall()  # noqa: S608
 
-    def figures(self) -> dict[str, Any]:
-        found = {**_keys(self._rows("keys")), **_events(self._rows("events"), self.now)}
-        if "requests" in self._tables:
-            found.update(_requests(self._rows("requests")))
-            found["drafters"] = _drafters(self._rows("drafts"))
-        return found
 
-    @property
-    def _tables(self) -> tuple[str, ...]:
-        return ("keys", "events") if self.by == "editor" else ("keys", "events", "requests", "drafts")
+def _grouped(rows: _Rows, by: Group) -> dict[str, _Rows]:
+    """The rows of each group: all groups out of one look at the store, which may have a million rows and 90 days."""
+    tables = _OF_EDITORS if by == "editor" else _TABLES
+    found: defaultdict[str, dict[str, list[sqlite3.Row]]] = defaultdict(lambda: {table: [] for table in tables})
+    for table in tables:
+        for row in rows[table]:
+            found[row["name"]][table].append(row)
+    return dict(found)
 
-    def _rows(self, table: str) -> list[sqlite3.Row]:
-        return [row for row in self._query(table) if self.name is None or row["name"] == self.name]
 
-    def _query(self, table: str) -> Iterable[sqlite3.Row]:
-        name = {None: "''", "day": "date(time, 'unixepoch', 'localtime')"}.get(self.by, self.by)
-        return self.connection.execute(f"SELECT *, {name} AS name FROM {table} WHERE time >= ?", (self.since,))  # noqa: S608
+def _figures(rows: _Rows, now: float) -> dict[str, Any]:
+    found = {**_keys(rows["keys"]), **_events(rows["events"], now)}
+    if "requests" in rows:
+        found.update(_requests(rows["requests"]))
+        found["drafters"] = _drafters(rows["drafts"])
+    return found
 
 
 def _keys(rows: Sequence[sqlite3.Row]) -> dict[str, Any]:

@@ -39,6 +39,11 @@ def test_without_a_store_all_is_zero(tmp_path: Path) -> None:
     assert not (tmp_path / "numbers.sqlite").exists()
 
 
+def test_a_store_that_was_only_just_made_is_none_yet(tmp_path: Path) -> None:
+    (tmp_path / "numbers.sqlite").touch()
+    assert figures(tmp_path / "numbers.sqlite")["keystrokes"] == 0
+
+
 def test_keys_are_counted_by_outcome_and_timed_where_the_engine_answered(tmp_path: Path) -> None:
     path = stored(
         tmp_path,
