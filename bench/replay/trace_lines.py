@@ -1,6 +1,5 @@
 """One line of a trace as an action, and back: the schema, field by field. Pure; knows no files and no documents."""
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,9 +18,9 @@ _Check = Callable[[str, Any], Any]
 
 
 def _seconds(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise TraceFault(f'"{name}" must be a number of seconds')
-    if not 0 <= value <= MOST_SECONDS:
+    if not 0 <= value <= MOST_SECONDS:  # nor is infinity, or an int that no float can hold
         raise TraceFault(f'"{name}" must be from 0 to {MOST_SECONDS:g} seconds')
     return float(value)
 
