@@ -79,9 +79,18 @@ def _begin(since: str) -> float:
 def _show(found: dict[str, Any], by: str | None) -> None:
     from rich.console import Console
 
+    from completion_server.numbers.summary import FIRST_TOKENS_MS, SUGGESTION_MS
+
     groups = found.get("groups", {})
     columns = {"all": found, **groups}
-    Console().print(_table(columns, by))
+    console = Console()
+    console.print(_table(columns, by))
+    console.print(
+        f"ms: p50 / p95 / p99 of what the engine answered; in time: first text within {FIRST_TOKENS_MS:.0f} ms and all"
+        f" within {SUGGESTION_MS:.0f} ms, what was typed through among it",
+        style="dim",
+        highlight=False,
+    )
 
 
 def _table(columns: dict[str, dict[str, Any]], by: str | None) -> "Table":
@@ -114,6 +123,14 @@ def _share(name: str) -> Any:
     return read
 
 
+def _rounded(name: str) -> Any:
+    def read(figures: dict[str, Any]) -> str | None:
+        value = figures.get(name)
+        return None if value is None else f"{value:.2f}"
+
+    return read
+
+
 def _plain(name: str) -> Any:
     return lambda figures: figures.get(name)
 
@@ -136,6 +153,6 @@ _LINES = (
     ("in time", _share("goodput")),
     ("prompt tokens cached", _share("cached_token_ratio")),
     ("drafted tokens accepted", _share("draft_acceptance_rate")),
-    ("tokens a pass", _plain("acceptance_length")),
+    ("tokens a pass", _rounded("acceptance_length")),
     ("tokens wasted", _plain("wasted_tokens")),
 )

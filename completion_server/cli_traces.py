@@ -1,4 +1,4 @@
-"""Traces of requests as bars in a terminal: one line each, all to one scale, the slowest stage by name.
+"""Traces of requests as bars in a terminal: one line each, all to one scale, what took longest by name.
 
 A bar shows who had the request: each part of the way has its own shade, so that it can be read without colours too.
 """
@@ -36,6 +36,7 @@ _LEGEND = (
     ("prompt", _PROMPT),
     ("rounds", _ROUNDS[0]),
 )
+_WORDS = {"client": "cancelled"}  # who cancelled it says the outcome, which is a language server nearly always
 _BESIDE = 70  # columns that all but the bar would like to have
 _SHORTEST, _LONGEST = 10, 64  # columns of the longest bar
 
@@ -64,7 +65,7 @@ def table(traces: Sequence[Trace], width: int = 24) -> "Table":
             f"{trace.age_s:.0f} s",
             f"{trace.total_ms:.0f}",
             f"{trace.shown_ms:.0f}" if trace.shown_ms else "",
-            " ".join(word for word in (trace.client, trace.language, trace.outcome) if word),
+            " ".join(word for word in (trace.client, trace.language, _WORDS.get(trace.outcome, trace.outcome)) if word),
             _bar(trace.stages, width / longest if longest else 0.0),
             slowest(trace.stages),
         )
@@ -72,11 +73,14 @@ def table(traces: Sequence[Trace], width: int = 24) -> "Table":
 
 
 def slowest(stages: Sequence[Stage]) -> str:
-    """The stage that took longest, with its time; empty without stages. What a round was like is left to `--json`."""
-    if not stages:
-        return ""
-    stage = max(stages, key=lambda stage: stage.ms)
-    return f"{stage.name.partition(':')[0]} ({stage.ms:.0f} ms)"
+    """What took longest, with its time; empty without stages. All rounds count as one: fifty short ones are what a long
+    suggestion waits for, however short each was. What each was like is left to `--json`.
+    """
+    rounds = [stage.ms for stage in stages if stage.name.startswith("round ")]
+    name = "1 round" if len(rounds) == 1 else f"{len(rounds)} rounds"
+    parts = [(sum(rounds), name), *((stage.ms, stage.name) for stage in stages if not stage.name.startswith("round "))]
+    ms, name = max(parts)
+    return f"{name} ({ms:.0f} ms)" if stages else ""
 
 
 def _bar(stages: Sequence[Stage], columns_per_ms: float) -> "Text":

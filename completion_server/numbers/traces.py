@@ -18,6 +18,8 @@ from completion_server.numbers.stages import all_stages, engine_stages
 from completion_server.numbers.summary import SUGGESTION_MS as SLOW_MS
 from completion_server.protocol import MAX_TRACES, FrontTimes, KeyReport, Stage, Trace, Usage
 
+_CANCELLED = ("client", "superseded", "shutdown")  # outcomes
+
 
 class Traces:
     """May be asked from any thread. `clock` gives Unix seconds.
@@ -63,10 +65,14 @@ class Traces:
             return found.usage.e2e_ms
 
     def latest(self, count: int) -> tuple[Trace, ...]:
-        """Of the last `count` requests that were answered, the newest last."""
+        """Of the last `count` requests that were answered, the newest last.
+
+        Those that were cancelled before anything was done for them are left out: who types fast has little else.
+        """
         with self._lock:
             now = self._clock()
-            return tuple(kept.trace(now) for kept in list(self._kept)[-count:] if count)
+            worth = [kept for kept in self._kept if kept.outcome not in _CANCELLED or kept.total_ms]
+            return tuple(kept.trace(now) for kept in worth[-count:] if count)
 
     def _keep(self, kept: "_Kept") -> None:
         self._kept.append(kept)

@@ -27,7 +27,7 @@ def test_all_bars_have_one_scale_and_the_slowest_stage_a_name() -> None:
     assert lines(short, long) == [
         "ago ms shown request slowest",
         f"2 s 40 lsp go completed {'█' * 10} tokenized (30 ms)",
-        f"2 s 80 70 lsp go completed {'█' * 20} round 1 (60 ms)",
+        f"2 s 80 70 lsp go completed {'█' * 20} 1 round (60 ms)",
     ]
 
 
@@ -61,3 +61,9 @@ def test_a_request_that_took_no_time_has_no_bar() -> None:
 
 def test_without_stages_none_is_the_slowest() -> None:
     assert slowest(()) == ""
+
+
+def test_rounds_are_slow_together() -> None:
+    """none of them took as long as the prefill"""
+    many = trace(("prefill", 40), ("round 1: n-gram 0/4, width 5", 30), ("round 2: no draft, width 1", 20))
+    assert slowest(many.stages) == "2 rounds (50 ms)"

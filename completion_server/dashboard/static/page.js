@@ -5,6 +5,7 @@ import { PARTS, bars, chart, element, legend, nothing, round, trace } from "./ch
 const token = location.hash.slice(1);
 const state = { days: 7, last: 0, keys: [], found: null };
 const KEPT_KEYS = 240;
+const FEW = 10; // a share of fewer says little
 const DECADES = [[1, "1 ms"], [10, "10 ms"], [100, "100 ms"], [1000, "1 s"], [10000, "10 s"]];
 
 async function ask(path) {
@@ -37,7 +38,7 @@ function tiles(total) {
     [percent(total.character_acceptance_rate), "accepted, by characters"],
     [percent(total.persistence_2min), "still there after 2 min"],
     [milliseconds(key.p50), "key to suggestion, p50"],
-    [milliseconds(key.p95), `p95; p99 ${milliseconds(key.p99)}`],
+    [milliseconds(key.p95), `key to suggestion, p95; p99 ${round(key.p99)}`],
     [milliseconds(total.ttft_ms.p95), `first text, p95; p50 ${round(total.ttft_ms.p50)}`],
     [percent(total.goodput), "of suggestions in time"],
     [percent(total.cached_token_ratio), "of prompt tokens cached"],
@@ -67,8 +68,11 @@ function latency(curves, limits) {
 }
 
 function drafters(byName) {
-  const series = Object.entries(byName).map(([name, places]) => ({ name, points: places.map((place) => [place.position, place.rate]) }));
-  if (!series.length) return put("drafters", nothing("Nothing was drafted in this period."));
+  const enough = (place) => place.drafted >= FEW;
+  const series = Object.entries(byName)
+    .map(([name, places]) => ({ name, points: places.filter(enough).map((place) => [place.position, place.rate]) }))
+    .filter((one) => one.points.length);
+  if (!series.length) return put("drafters", nothing("Hardly anything was drafted in this period."));
   const most = Math.max(...series.flatMap((one) => one.points.map((point) => point[0])), 4);
   const ticks = Array.from({ length: most }, (_, at) => [at + 1, `${at + 1}`]).filter((_, at) => most < 10 || at % 2 === 0);
   put("drafters", chart({ series, x: { from: 1, to: most, ticks }, y: shares, label: "accepted by position", width: widthOf("drafters") }), legend(series.map((one) => one.name)));
@@ -79,10 +83,18 @@ function spent(stages) {
   put("spent", bars(stages.map((stage) => ({ name: stage.stage, value: stage.p50, reach: stage.p95 })), "ms", "time by stage", widthOf("spent")));
 }
 
+// What took longest: all rounds count as one, because many short ones are what a long suggestion waits for.
+function slowest(stages) {
+  const isRound = ([name]) => name.startsWith("round ");
+  const rounds = stages.filter(isRound);
+  const together = [rounds.length === 1 ? "1 round" : `${rounds.length} rounds`, rounds.reduce((sum, [, took]) => sum + took, 0)];
+  return stages.filter((stage) => !isRound(stage)).reduce((most, stage) => (stage[1] > most[1] ? stage : most), together);
+}
+
 function slow(requests) {
   if (!requests.length) return put("slow", nothing("No request took longer than its limit."));
   put("slow", ...requests.map((request) => {
-    const longest = request.stages.reduce((most, stage) => (stage[1] > most[1] ? stage : most), ["", 0]);
+    const longest = slowest(request.stages);
     const when = new Date(request.time * 1000).toLocaleString();
     const text = `${round(request.total_ms)} ms · ${request.language || "no language"} · ${request.pair} · ${when} · mostly ${longest[0]} (${round(longest[1])} ms)`
       + (request.shown_ms ? ` · on the screen after ${round(request.shown_ms)} ms` : "");

@@ -73,8 +73,10 @@ def test_every_part_of_the_page_is_filled(browser: str, address: str, tmp_path: 
         ),
         RequestRecord(now, "lsp", "p", "python", "completed", 100, 90, 10, 8, 4, 3, 4, 1, 11, 15, 203),
         *(EventRecord(now, "vim", "p", "python", kind, 5) for kind in ("shown", "shown", "accepted")),
-        DraftRecord(now, "p", "python", "n-gram", 0, 4, 3),
+        DraftRecord(now, "p", "python", "n-gram", 0, 40, 30),
+        DraftRecord(now, "p", "python", "model", 0, 1, 1),
         TraceRecord(now, "p", "python", 203.0, '[["key", 1.0], ["tokenized", 202.0]]', 199.0),
+        TraceRecord(now + 1, "p", "go", 220.0, '[["prefill", 90.0], ["round 1: a", 60.0], ["round 2: b", 70.0]]', 0.0),
     )
     page = seen(browser, address, tmp_path)
     assert page["state"].split()[:2] == ["3", "keys"]
@@ -84,10 +86,12 @@ def test_every_part_of_the_page_is_filled(browser: str, address: str, tmp_path: 
     assert "100 %" in page["acceptance"]
     assert "150 ms" in page["latency"]
     assert "n-gram" in page["drafters"]
+    assert "model" not in page["drafters"], "one draft is no share"
     for text in ("key", "21 ms", "until there is text", "painted", "6 ms"):
         assert text in page["spent"]
     for text in ("key: 1 ms", "tokenized: 202 ms", "mostly tokenized (202 ms)", "on the screen after 199 ms", "editor"):
         assert text in page["slow"]
+    assert "mostly 2 rounds (130 ms)" in page["slow"]
     assert "python" in page["groups"]
 
 

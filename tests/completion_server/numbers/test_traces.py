@@ -22,8 +22,8 @@ class Kept:
         self.told: list[TraceRecord] = []
         self.traces = Traces(self.told.append, clock=lambda: 5.0)
 
-    def answered(self, request: int, usage: Usage = FAST, connection: int = 1) -> None:
-        self.traces.answered((connection, request), "lsp", "embedded", "go", "completed", usage)
+    def answered(self, request: int, usage: Usage = FAST, connection: int = 1, outcome: str = "completed") -> None:
+        self.traces.answered((connection, request), "lsp", "embedded", "go", outcome, usage)
 
     def reported(
         self, request: int, times: FrontTimes = TIMES, connection: int = 1, characters: int = 9
@@ -68,6 +68,16 @@ def test_many_in_any_order_each_find_their_own(kept: Kept) -> None:
             kept.reported(number, FrontTimes(key_ms=1000 + number))
     found = [tuple(stage.ms for stage in trace.stages) for trace in kept.traces.latest(MAX_TRACES)]
     assert sorted(found) == [(1000 + number, number) for number in range(1, MAX_TRACES + 1)]
+
+
+def test_what_was_cancelled_before_any_work_is_not_among_the_latest(kept: Kept) -> None:
+    """it would push out those of which there is something to see"""
+    kept.answered(1)
+    kept.answered(2, Usage(e2e_ms=9), outcome="client")
+    for request in range(3, 20):
+        kept.answered(request, Usage(), outcome="client")
+    kept.answered(20, Usage(), outcome="failed")
+    assert [trace.outcome for trace in kept.traces.latest(3)] == ["completed", "client", "failed"]
 
 
 def test_requests_of_other_clients_have_the_same_ids(kept: Kept) -> None:
