@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from completion_server import client as client_module
-from completion_server import errors
+from completion_server import engine_client, errors
 from completion_server.backend import Backend
 from completion_server.client import EngineClient, connect
 from completion_server.errors import (
@@ -405,7 +405,7 @@ async def test_engine_that_stops_reading_costs_no_memory(
         await welcomed(engine)
         await released.wait()
 
-    monkeypatch.setattr(client_module, "MAX_UNSENT", 100_000)
+    monkeypatch.setattr(engine_client, "MAX_UNSENT", 100_000)
     async with fake_engine(runtime, converse):
         client = await connect(name="test", paths=runtime)
         asking = [asyncio.create_task(client.complete(context("x" * 90_000, document=str(n)))) for n in range(60)]
