@@ -12,6 +12,8 @@ def tables(result: Mapping[str, Any]) -> list[Table]:
     table = Table(title=f"{result['keystrokes']} keys with {result['pair']}, pace {result['pace']}", show_header=False)
     for name, value in result.items():
         table.add_row(name, _cell(value))
+    if not result["keystrokes"] and "warm_up" in result:
+        table.caption = f"No key came behind the warm-up of {result['warm_up']}; --warm-up 0 counts all."
     return [table]
 
 
@@ -21,7 +23,7 @@ def _curve(result: Mapping[str, Any]) -> Table:
     for count, figures in result["by_editors"].items():
         whole, first = figures["keystroke_to_suggestion_ms"], figures["ttft_ms"]
         times = (_ms(value) for value in (*whole.values(), first["p95"]))
-        table.add_row(count, *times, *(str(figures[name]) for name in columns[5:]))
+        table.add_row(count, *times, *(_cell(figures[name]) for name in columns[5:]))
     table.caption = f"{result['knee']['reason']}\nKnee: {result['knee']['rule']}"
     return table
 
@@ -33,4 +35,6 @@ def _ms(value: float | None) -> str:
 def _cell(value: Any) -> str:
     if isinstance(value, Mapping):
         return "  ".join(f"{key} {_cell(item)}" for key, item in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_cell, value))
+    return "–" if value is None else str(value)
