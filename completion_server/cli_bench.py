@@ -60,7 +60,7 @@ def bench(
     try:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
             outcome = compare(options, progress)
-    except ValueError as error:  # no place to type at
+    except ValueError as error:  # no place to type at, or no text
         raise SettingsError(str(error)) from None
     _show(outcome, as_json)
     raise typer.Exit(_code(outcome))

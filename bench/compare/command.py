@@ -15,7 +15,7 @@ from bench.compare.figures import names
 from bench.compare.plan import PARTS, Amount, Part, plan
 from bench.compare.result import command_line, result
 from bench.compare.run import Run
-from bench.compare.writing import write
+from bench.compare.writing import check, write
 from completion_server.errors import SettingsError
 from completion_server.pairs import load_pairs
 
@@ -48,6 +48,7 @@ def compare(options: Options, progress: Progress) -> Outcome:
     chosen = contenders(options.pairs, load_pairs())
     conditions = [parse(text, names(parts), [one.name for one in chosen]) for text in options.fail_if]
     work = plan(options.files, options.amount, parts, _counting(progress, options.amount.cursors, parts))
+    check(options.out)
     models = hashes((model for one in chosen for model in one.pair.models), _telling(progress))
     run = Run(chosen, work, progress, one_by_one=options.one_by_one)
     interrupted = False

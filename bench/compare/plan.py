@@ -4,9 +4,11 @@ Mixed, so that whoever interrupts a run has some of each.
 """
 
 import random
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Literal, get_args
 
 from bench.prompts import CHARACTERS, head
@@ -19,6 +21,8 @@ Part = Literal["replay", "quality", "engine"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 KEYS_PER_TURN = 25  # a line or so: many places say more than many keys in one
+
+_EXTENSION = re.compile(r"\.[\w+#-]{1,16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +96,15 @@ def plan(
         kinds.append([Judging(tuple(some)) for _, some in groupby(drawn, key=lambda cursor: cursor.path)])
     if "engine" in parts:
         kinds.append([Decoding(prompt) for prompt in _prompts(sources, amount.prompts)])
-    extensions = {source.path.suffix or "none" for source in sources}
+    if not any(kinds):
+        raise ValueError("no file has text to go on from")
+    extensions = {_extension(source.path) for source in sources}
     return Plan(tuple(_mixed(kinds)), len(sources), tuple(sorted(extensions)))
+
+
+def _extension(path: Path) -> str:
+    """`other` for what is part of a name, or no text at all, rather than an extension."""
+    return "none" if not path.suffix else path.suffix if _EXTENSION.fullmatch(path.suffix) else "other"
 
 
 def _prompts(sources: Sequence[Source], count: int) -> list[str]:

@@ -111,6 +111,18 @@ def test_all_pairs_do_the_same_and_nothing_of_the_code_is_told(source: str, engi
     assert "…/*.py" in found["command"]
 
 
+def test_a_name_that_is_no_utf8_or_more_than_an_extension_costs_no_report(engines, tmp_path: Path) -> None:
+    engines()
+    for name in ("a.\udcff", "b.secret plan", "c.<b>", "d.py"):
+        (tmp_path / name).write_text(CODE)
+    source = f"{tmp_path}/[a-d].*"
+    arguments = ["--files", f"{tmp_path}/\udcff*", "--without", "quality", "--without", "replay", "--prompts", "1"]
+    done = bench(source, tmp_path / "out", *arguments, pairs="embedded")
+    assert done.exit_code == 0, done.output
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["extensions"] == [".py", "other"]
+    assert "\\udcff" in (tmp_path / "out" / "report.html").read_text()
+
+
 def test_the_page_loads_and_runs_nothing(source: str, engines, tmp_path: Path) -> None:
     engines()
     assert bench(source, tmp_path).exit_code == 0
@@ -214,6 +226,8 @@ def test_interrupted_it_keeps_what_is_done(after: int, source: str, engines, tmp
         (("--without", "all"), "--without cannot be 'all'; allowed: replay, quality, engine"),
         (("--without", "replay", "--without", "quality", "--without", "engine"), "leaves nothing"),
         (("--files", "/nowhere/*.py"), "no text files match"),
+        (("--out", f"{__file__}/inside"), "name another folder with --out"),
+        (("--files", os.devnull, "--without", "replay", "--without", "quality"), "no file has text to go on from"),
     ],
 )
 def test_what_makes_no_sense_is_said_before_an_engine_starts(arguments, why, source, tmp_path, monkeypatch) -> None:
