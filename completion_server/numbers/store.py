@@ -1,8 +1,9 @@
 """The store: records go into a SQLite file, from any thread, written by one.
 
 What was added is on disk within `FLUSH_S`, so a killed process loses the last second at most. Old rows go by age, and
-by size if they must. Where the disk refuses, numbers are lost and nothing else: the store says so once and goes quiet.
-Only the user can read the file. Knows nothing of what the numbers mean.
+by size if they must. Where the disk refuses, numbers are lost and nothing else: the store says so once and goes
+quiet; where another process holds the file, only what comes meanwhile is lost. Only the user can read the file. Knows
+nothing of what the numbers mean.
 """
 
 import logging
@@ -22,6 +23,7 @@ from completion_server.numbers.schema import TABLES, check_version, create, writ
 log = logging.getLogger(__name__)
 
 FLUSH_S: Final = 0.25
+LOCK_S = 5.0  # for which a lock of another process is waited for
 DAY_S: Final = 86_400.0
 _TIDY_S: Final = 600.0  # between two looks at age and size
 _KEPT_SHARE: Final = 0.8  # of the rows, where the file has grown too large
@@ -38,6 +40,7 @@ class Store:
         self._inbox: queue.SimpleQueue[Record | None] = queue.SimpleQueue()
         self._tidied = 0.0
         self._broken = False
+        self._missed = False
         _open(path).close()
         self._thread = threading.Thread(target=self._run, name="foretype-store", daemon=True)
         self._thread.start()
@@ -92,7 +95,10 @@ class Store:
                 self._tidied = time.monotonic()
                 self._tidy(connection)
         except sqlite3.Error as error:
-            self._give_up(error)
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+                self._miss()
+            else:
+                self._give_up(error)
         return more
 
     def _tidy(self, connection: sqlite3.Connection) -> None:
@@ -104,6 +110,12 @@ class Store:
             pass
         connection.execute("PRAGMA incremental_vacuum").fetchall()
 
+    def _miss(self) -> None:
+        """Somebody holds the file, a backup or a person at its tables, and will let go of it."""
+        if not self._missed:
+            log.warning("numbers are lost while another process holds their store")
+        self._missed = True
+
     def _give_up(self, error: Exception) -> None:
         if not self._broken:
             log.warning("numbers are not kept from here on: %s", type(error).__name__)
@@ -114,7 +126,7 @@ def _open(path: Path) -> sqlite3.Connection:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        connection = sqlite3.connect(path, timeout=5.0)
+        connection = sqlite3.connect(path, timeout=LOCK_S)
         check_version(connection)  # before anything is written
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL").fetchone()

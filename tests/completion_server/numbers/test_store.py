@@ -156,6 +156,27 @@ def test_adding_never_raises_where_the_disk_refuses(tmp_path: Path, caplog: pyte
     assert [record.message for record in caplog.records] == ["numbers are not kept from here on: IntegrityError"]
 
 
+def test_a_lock_of_another_process_costs_what_came_meanwhile_and_no_more(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("completion_server.numbers.store.LOCK_S", 0.05)
+    path = tmp_path / "numbers.sqlite"
+    store = Store(path, keep_days=FOREVER)
+    store.add(RECORDS[0])
+    while not rows(path, "requests"):
+        time.sleep(0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for _ in range(2):
+            store.add(RECORDS[0])
+            time.sleep(0.6)
+        other.execute("ROLLBACK")
+    store.add(RECORDS[0])
+    store.close()
+    assert len(rows(path, "requests")) == 2
+    assert [record.message for record in caplog.records] == ["numbers are lost while another process holds their store"]
+
+
 def test_two_stores_may_write_to_one_file(tmp_path: Path) -> None:
     stores = [Store(tmp_path / "numbers.sqlite", keep_days=FOREVER) for _ in range(2)]
     for second in range(200):
