@@ -24,7 +24,7 @@ from bench.replay.plan import human_plan
 from bench.replay.policy import Policy
 from bench.replay.rhythm import Rhythm
 from bench.replay.serving import engine_for, served
-from bench.replay.trace_file import read_trace, write_trace
+from bench.replay.trace_file import check_place, read_trace, write_trace
 from bench.typist import Source
 
 _WARM_UP, _MEASURED = "warm-up", "measured"
@@ -41,6 +41,8 @@ class Human:
         self._progress = progress
         self._command = command
         self._rhythm, self._policy = Rhythm(), Policy()
+        if options.write_trace:
+            check_place(options.write_trace)
         if options.trace:
             self._hand = Hand(read_trace(options.trace))
         else:

@@ -51,11 +51,19 @@ def read_trace(path: Path) -> list[Action]:
     return actions
 
 
+def check_place(path: Path) -> None:
+    """Raises `SettingsError` where `write_trace` could not write: better now than after minutes of typing."""
+    if path.is_dir() or not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise SettingsError(f"{path}: no trace can be written there")
+
+
 def write_trace(path: Path, actions: Sequence[Action]) -> None:
     """Write what `read_trace` reads, for its owner alone: it has the text of documents. Raises `SettingsError`."""
     documents = Documents()
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        if path.is_file():  # perhaps it was there, for all to read
+            os.fchmod(descriptor, 0o600)
         with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 - of a descriptor
             lines = (line_of(action, documents.do(action)) for action in actions)
             file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in chain([HEADER], lines))

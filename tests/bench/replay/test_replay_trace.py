@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bench.replay import trace_file
 from bench.replay.actions import Accept, Close, Delete, Insert, Move, Open, Switch
-from bench.replay.trace_file import read_trace, write_trace
+from bench.replay.trace_file import check_place, read_trace, write_trace
 from completion_server.errors import SettingsError
 from lsp.text import Position, Text
 
@@ -78,6 +78,7 @@ def test_a_trace_is_read_as_it_was_written(tmp_path_factory, actions):
 
 
 def test_a_trace_has_text_and_is_its_owners_alone(tmp_path):
+    (tmp_path / "t").touch(0o644)
     write_trace(tmp_path / "t", [Open(0.0, "a.py", "ä", 0, 0)])
     assert stat.S_IMODE((tmp_path / "t").stat().st_mode) == 0o600
     assert "ä" in (tmp_path / "t").read_text(encoding="utf-8")
@@ -141,6 +142,10 @@ def test_files_that_cannot_be_read_are_one_line(tmp_path):
         read_trace(tmp_path / "bytes")
     with pytest.raises(SettingsError, match="directory"):
         write_trace(tmp_path, [])
+    for path in (tmp_path, tmp_path / "nowhere" / "t"):
+        with pytest.raises(SettingsError, match="no trace can be written there"):
+            check_place(path)
+    check_place(tmp_path / "t")
 
 
 def test_sizes_are_bounded(tmp_path, monkeypatch):
