@@ -1,6 +1,7 @@
 """The rows themselves, for whoever has questions of their own: one file a table, CSV or Parquet."""
 
 import csv
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,7 +32,7 @@ def write(store: Path, folder: Path, form: Literal["csv", "parquet"], *, since: 
 @contextmanager
 def _in_place_of(path: Path) -> Iterator[Path]:
     """A file that takes the place of `path` once it is written, and is gone otherwise."""
-    unfinished = path.with_suffix(".part")
+    unfinished = path.with_suffix(f".{os.getpid()}.part")  # two exports at once do not write into one file
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield unfinished
