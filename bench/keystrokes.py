@@ -47,12 +47,14 @@ async def type_sessions(
 ) -> AsyncIterator[Keystroke]:
     """Each session in a document of its own, opened before its first key and closed behind its last.
 
-    `rest` is awaited after a document was opened: people look before they type.
+    `rest` is awaited after a document was opened and the cursor has gone to its place: people look before they type,
+    and the text there is read meanwhile.
     """
     for number, session in enumerate(sessions):
         name = f"{session.path.stem}_{number}{session.path.suffix}"
         buffer = editor.open(session.path, session.before + session.after, name=name)
         buffer.move(*position(session.before))
+        buffer.look()
         await rest()
         for key in session.keys:
             buffer.insert(key)
