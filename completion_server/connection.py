@@ -71,7 +71,7 @@ class Connection:
         except OSError:
             pass
         else:
-            self.name = hello.client
+            self.name = hello.client if hello.client.isprintable() else "?"  # it stands in lines of the log
             self.send(welcome())
             return True
         return False

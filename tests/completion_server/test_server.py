@@ -135,6 +135,20 @@ async def test_second_hello_is_an_error_and_nothing_more(scripted: Scripted, raw
     assert isinstance(await client.receive(), Result)
 
 
+async def test_the_name_of_a_client_cannot_forge_lines_of_the_log(
+    scripted: Scripted, raw_client: RawClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    await scripted()
+    client = await raw_client()
+    client.send(Hello(PROTOCOL_VERSION, "a\nERROR b", "0"))
+    await client.receive()
+    client.send(Status(1))
+    await client.receive()
+    assert "(?) connected" in caplog.text
+    assert "ERROR b" not in caplog.text
+
+
 async def test_too_many_clients_are_turned_away(
     scripted: Scripted, raw_client: RawClient, runtime: RuntimePaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
