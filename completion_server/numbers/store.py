@@ -64,8 +64,15 @@ class Store:
             self._give_up(error)
             return
         try:
-            while self._write(connection, *self._gather()):
-                pass
+            more = True
+            while more:
+                records, more = self._gather()
+                if not self._path.exists():  # somebody took all numbers away: those to come are new ones
+                    connection.close()
+                    connection = _open(self._path)
+                self._write(connection, records)
+        except SettingsError as error:
+            self._give_up(error)
         finally:
             connection.close()
 
@@ -86,7 +93,7 @@ class Store:
                 deadline = time.monotonic() + FLUSH_S
             patience = max(0.0, deadline - time.monotonic())
 
-    def _write(self, connection: sqlite3.Connection, records: list[Record], more: bool) -> bool:
+    def _write(self, connection: sqlite3.Connection, records: list[Record]) -> None:
         try:
             with connection:
                 for statement in chain.from_iterable(map(writing, records)):
@@ -99,7 +106,6 @@ class Store:
                 self._miss()
             else:
                 self._give_up(error)
-        return more
 
     def _tidy(self, connection: sqlite3.Connection) -> None:
         oldest = time.time() - self._keep_s

@@ -177,6 +177,19 @@ def test_a_lock_of_another_process_costs_what_came_meanwhile_and_no_more(
     assert [record.message for record in caplog.records] == ["numbers are lost while another process holds their store"]
 
 
+def test_a_file_that_was_deleted_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.sqlite"
+    store = Store(path, keep_days=FOREVER)
+    store.add(RECORDS[0])
+    while not rows(path, "requests"):
+        time.sleep(0.05)
+    for file in tmp_path.iterdir():
+        file.unlink()
+    store.add(RECORDS[0])
+    store.close()
+    assert len(rows(path, "requests")) == 1
+
+
 def test_two_stores_may_write_to_one_file(tmp_path: Path) -> None:
     stores = [Store(tmp_path / "numbers.sqlite", keep_days=FOREVER) for _ in range(2)]
     for second in range(200):
