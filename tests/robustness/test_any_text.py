@@ -44,7 +44,7 @@ def qwen() -> TextTokenizer:
 def test_a_prompt_for_any_text(qwen: TextTokenizer, text: str, family: str) -> None:
     document = Document("d", "file:///x", text, 1, "javascript")
     window, layout = Window(document.text), Layout(FAMILY[family], qwen)
-    budget = PromptBudget().within(LIMIT, prefix_only=family == "prefix-only")
+    budget = PromptBudget().within(LIMIT, plain=layout.plain)
     prompts = DocumentPrompt(qwen, layout, budget)
     around = Around(snippets=(Snippet("other", text[:8_192]),) * 4)
     end = document.text.end
