@@ -38,7 +38,7 @@ function tiles(total) {
     [percent(total.character_acceptance_rate), "accepted, by characters"],
     [percent(total.persistence_2min), "still there after 2 min"],
     [milliseconds(key.p50), "key to suggestion, p50"],
-    [milliseconds(key.p95), `key to suggestion, p95; p99 ${round(key.p99)}`],
+    [milliseconds(key.p95), `suggestion, p95; p99 ${round(key.p99)}`],
     [milliseconds(total.ttft_ms.p95), `first text, p95; p50 ${round(total.ttft_ms.p50)}`],
     [percent(total.goodput), "of suggestions in time"],
     [percent(total.cached_token_ratio), "of prompt tokens cached"],
