@@ -122,7 +122,7 @@ class Audience:
             self._tell(offer.fate.settle(now))
         for id_, age, characters in self._persistence.due(now):
             if (known := self._offers.get(id_)) is not None:
-                self._tell([known.fate.kept(age, min(characters, known.fate.taken))])
+                self._tell(known.fate.kept(age, characters))
         self._set_timer(now)
 
     def leave(self) -> None:

@@ -4,19 +4,36 @@ Counts what a person does, once, however often and in whatever order a client te
 lengths are code points. Knows no text.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, Protocol
 
 SHOWN_AFTER = 0.2  # seconds; what is gone earlier was hardly seen
 
 Kind = Literal[
-    "shown", "accepted", "partly-accepted", "typed-through", "dismissed", "replaced", "kept-30s", "kept-2min"
+    "shown",
+    "accepted",
+    "partly-accepted",
+    "typed-through",
+    "dismissed",
+    "replaced",
+    "looked-30s",
+    "kept-30s",
+    "looked-2min",
+    "kept-2min",
 ]
+
+
+_LATER: Mapping[str, tuple[Kind, Kind]] = MappingProxyType(
+    {"30s": ("looked-30s", "kept-30s"), "2min": ("looked-2min", "kept-2min")}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`characters` are those that it is about: shown, taken, typed by hand, sent away, or still there.
+    """`characters` are those that it is about: shown, taken, typed by hand, sent away, looked for after a
+    while, or still there.
 
     Each kind comes at most once for a suggestion. What was taken in parts or typed is told when the suggestion is over;
     accepted and partly accepted exclude each other.
@@ -104,8 +121,10 @@ class Fate:
             events.append(self._event(how, self.length))
         return events + self._typed_through()
 
-    def kept(self, kind: Literal["kept-30s", "kept-2min"], characters: int) -> Event:
-        return self._event(kind, characters)
+    def kept(self, age: Literal["30s", "2min"], characters: int) -> list[Event]:
+        """What had been taken was looked for after that time, and so much of it was still there."""
+        looked, kept = _LATER[age]
+        return [self._event(looked, self.taken), self._event(kept, min(characters, self.taken))]
 
     def _see(self) -> list[Event]:
         if self._seen:

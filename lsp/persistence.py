@@ -13,8 +13,8 @@ from lsp.context import plain
 from lsp.document import Document
 from lsp.text import Edit, Position
 
-Age = Literal["kept-30s", "kept-2min"]
-AGES: tuple[tuple[float, Age], ...] = ((30.0, "kept-30s"), (120.0, "kept-2min"))
+Age = Literal["30s", "2min"]
+AGES: tuple[tuple[float, Age], ...] = ((30.0, "30s"), (120.0, "2min"))
 
 _MOST = 64  # texts that are watched at a time
 _RUN = 3  # equal characters in a row that are no chance

@@ -13,7 +13,9 @@ _NAMES = {
     "typed-through": "typed_through",
     "dismissed": "dismissed",
     "replaced": "replaced",
+    "looked-30s": "looked_30s",
     "kept-30s": "kept_30s",
+    "looked-2min": "looked_2min",
     "kept-2min": "kept_2min",
 }
 

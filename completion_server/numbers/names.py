@@ -7,9 +7,10 @@ can make them up. One that mistakes a text or a path for a name must not get it 
 import re
 import threading
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from completion_server.numbers.records import Record
+from completion_server.protocol import KeyReport
 
 OTHER: Final = "other"
 MOST: Final = 64
@@ -20,6 +21,9 @@ _TITLE = re.compile(r"[\w+#.,()& -]{0,64}")  # "Visual Studio Code - Insiders", 
 _KINDS = {"client": _TITLE, "editor": _TITLE, "language": _WORD, "outcome": _WORD}
 
 
+_Named = TypeVar("_Named", bound=Record | KeyReport)
+
+
 class Names:
     """Remembers which names there were; may be asked from any thread."""
 
@@ -27,7 +31,7 @@ class Names:
         self._known: dict[str, set[str]] = {kind: {"", OTHER} for kind in _KINDS}
         self._lock = threading.Lock()
 
-    def tidy(self, record: Record) -> Record:
+    def tidy(self, record: _Named) -> _Named:
         """`record` with `other` in place of each name that is not to be kept."""
         changes: dict[str, Any] = {
             kind: OTHER
@@ -35,6 +39,10 @@ class Names:
             if (name := getattr(record, kind, None)) is not None and not self._keeps(kind, name)
         }
         return replace(record, **changes) if changes else record
+
+    def language(self, name: str) -> str:
+        """`name`, or `other`."""
+        return name if self._keeps("language", name) else OTHER
 
     def _keeps(self, kind: str, name: str) -> bool:
         known = self._known[kind]

@@ -35,10 +35,8 @@ def overview(path: Path, days: float, now: float | None = None) -> dict[str, Any
             "now": now,
             "since": since,
             "limits": {"first_tokens_ms": FIRST_TOKENS_MS, "suggestion_ms": SUGGESTION_MS},
-            "total": figures(path, since=since, now=now),
-            "groups": {
-                by: figures(path, since=since, by=by, now=now)["groups"] for by in ("language", "pair", "editor")
-            },
+            "total": figures(path, since=since),
+            "groups": {by: figures(path, since=since, by=by)["groups"] for by in ("language", "pair", "editor")},
             "acceptance": _acceptance(connection, since, next(step for most, step in _STEPS if days <= most)),
             "latency": {
                 "suggestion": _points(connection, "suggestion_ms", "keys", "engine", since),

@@ -50,7 +50,7 @@ class Recorder:
         """
         if not isinstance(reply, Result | Cancelled | Error):
             return
-        now, language = self._clock(), request.context.language
+        now, language = self._clock(), self._names.language(request.context.language)
         if self._sinks:
             self._tell(_of_request(now, client, pair, language, reply))
         self._traces.answered((connection, request.id), client, pair, language, _outcome(reply), _usage(reply))
@@ -63,6 +63,7 @@ class Recorder:
         """A language server said what it has seen; `client` and `connection` are its own."""
         now = self._clock()
         for key in report.keys:
+            key = self._names.tidy(key)
             took = self._traces.reported(connection, client, pair, key)
             self._tell([_of_key(now, report.editor, pair, key, took)])
         self._tell(

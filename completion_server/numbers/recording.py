@@ -15,9 +15,10 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def recording(settings: EngineSettings, path: Path, snapshot: Callable[[], Snapshot]) -> Iterator[Recorder]:
-    """A recorder for as long as the engine runs. Raises `SettingsError` if the port for metrics cannot be had.
+    """A recorder for as long as the engine runs.
 
-    Where there can be no store an engine that suggests is worth more than none that counts: a line in the log says so.
+    Where there can be no store, or the port for metrics cannot be had, an engine that suggests is worth more than none
+    that counts: a line in the log says so.
     """
     sinks: list[Sink] = []
     with ExitStack() as ending:
@@ -32,21 +33,18 @@ def recording(settings: EngineSettings, path: Path, snapshot: Callable[[], Snaps
                 ending.callback(store.close)
                 sinks.append(store.add)
         if settings.metrics_port:
-            sinks.append(_serve_metrics(settings.metrics_port, snapshot, ending))
+            try:
+                sinks.append(_serve_metrics(settings.metrics_port, snapshot, ending))
+            except OSError as error:
+                log.warning("no metrics: metrics_port %s cannot be used (%s)", settings.metrics_port, error.strerror)
         yield Recorder(sinks)
 
 
 def _serve_metrics(port: int, snapshot: Callable[[], Snapshot], ending: ExitStack) -> Sink:
-    from prometheus_client import start_http_server
-
+    from completion_server.numbers.endpoint import serve
     from completion_server.numbers.metrics import Metrics, SnapshotCollector
 
     metrics = Metrics()
     metrics.registry.register(SnapshotCollector(snapshot))
-    try:
-        server, _ = start_http_server(port, addr="127.0.0.1", registry=metrics.registry)
-    except OSError as error:
-        raise SettingsError(f"metrics_port {port} cannot be used ({error.strerror}): choose another, or 0") from None
-    ending.callback(server.server_close)
-    ending.callback(server.shutdown)
+    ending.callback(serve(port, metrics.registry))
     return metrics.add

@@ -63,7 +63,7 @@ class KeyRecord:
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """What became of a suggestion. `characters` are those that the event is about: shown, taken, typed or kept."""
+    """What became of a suggestion; `characters` as in `protocol.EventReport`."""
 
     time: float
     editor: str

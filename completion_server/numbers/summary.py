@@ -4,7 +4,6 @@ Opens the store to read only, so that it can be asked while an engine writes. Kn
 """
 
 import sqlite3
-import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,23 +18,21 @@ FIRST_TOKENS_MS = 80.0  # goodput: the first tokens are there
 SUGGESTION_MS = 150.0  # and all of it
 
 _SUGGESTED = ("engine", "from-cache")  # outcomes of keys that got a suggestion
-_TAKEN = ("accepted", "partly-accepted")  # kinds of events
 _STOPPED = ("client", "superseded")  # outcomes of requests whose work was for nothing
 
 
-def figures(path: Path, *, since: float = 0.0, by: Group | None = None, now: float | None = None) -> dict[str, Any]:
+def figures(path: Path, *, since: float = 0.0, by: Group | None = None) -> dict[str, Any]:
     """The figures of all rows from `since` (Unix seconds) on; with `by`, those of each group under its name as well.
 
-    What was accepted too short a time before `now` to be looked at again is not in the figures of persistence.
+    Persistence is of what was looked for again: of what else was accepted nobody knows.
     An engine does not know editors: `by="editor"` has what language servers reported. Raises `SettingsError` if there
     is a file that cannot be read; where there is none, all is zero.
     """
     with reading(path) as connection:
-        now = time.time() if now is None else now
         rows = {table: _rows(connection, table, since, by) for table in _TABLES}
-    found = _figures(rows, now)
+    found = _figures(rows)
     if by is not None:
-        found["groups"] = {name: _figures(some, now) for name, some in sorted(_grouped(rows, by).items())}
+        found["groups"] = {name: _figures(some) for name, some in sorted(_grouped(rows, by).items())}
     return found
 
 
@@ -62,8 +59,8 @@ def _grouped(rows: _Rows, by: Group) -> dict[str, _Rows]:
     return dict(found)
 
 
-def _figures(rows: _Rows, now: float) -> dict[str, Any]:
-    found = {**_keys(rows["keys"]), **_events(rows["events"], now)}
+def _figures(rows: _Rows) -> dict[str, Any]:
+    found = {**_keys(rows["keys"]), **_events(rows["events"])}
     if "requests" in rows:
         found.update(_requests(rows["requests"]))
         found["drafters"] = _drafters(rows["drafts"])
@@ -83,15 +80,12 @@ def _keys(rows: Sequence[sqlite3.Row]) -> dict[str, Any]:
     }
 
 
-def _events(rows: Sequence[sqlite3.Row], now: float) -> dict[str, Any]:
+def _events(rows: Sequence[sqlite3.Row]) -> dict[str, Any]:
     count = Counter(row["kind"] for row in rows)
     characters: Counter[str] = Counter()
     for row in rows:
         characters[row["kind"]] += row["characters"]
     taken = characters["accepted"] + characters["partly-accepted"]
-
-    def taken_before(age: float) -> int:
-        return sum(row["characters"] for row in rows if row["kind"] in _TAKEN and row["time"] <= now - age)
 
     return {
         "shown": count["shown"],
@@ -105,8 +99,8 @@ def _events(rows: Sequence[sqlite3.Row], now: float) -> dict[str, Any]:
         "accepted_characters": taken,
         "typed_through_characters": characters["typed-through"],
         "character_acceptance_rate": ratio(taken, characters["shown"]),
-        "persistence_30s": ratio(characters["kept-30s"], taken_before(30.0)),
-        "persistence_2min": ratio(characters["kept-2min"], taken_before(120.0)),
+        "persistence_30s": ratio(characters["kept-30s"], characters["looked-30s"]),
+        "persistence_2min": ratio(characters["kept-2min"], characters["looked-2min"]),
     }
 
 

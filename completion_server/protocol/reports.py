@@ -6,7 +6,16 @@ from typing import Literal
 MAX_REPORT = 256  # keys, and as many events, in one report
 
 EventKind = Literal[
-    "shown", "accepted", "partly-accepted", "typed-through", "dismissed", "replaced", "kept-30s", "kept-2min"
+    "shown",
+    "accepted",
+    "partly-accepted",
+    "typed-through",
+    "dismissed",
+    "replaced",
+    "looked-30s",
+    "kept-30s",
+    "looked-2min",
+    "kept-2min",
 ]
 
 
@@ -48,7 +57,9 @@ class KeyReport:
 
 @dataclass(frozen=True, slots=True)
 class EventReport:
-    """What became of a suggestion; `characters` are those that it is about: shown, taken, typed or still there."""
+    """What became of a suggestion; `characters` are those that it is about: shown, taken, typed, looked for later
+    (`looked-…`: what had been taken) or still there (`kept-…`).
+    """
 
     kind: EventKind
     language: str

@@ -148,12 +148,17 @@ async def test_seq_metrics(editor: Any, engine: FakeEngine, heard: Heard, clock:
 
     clock.now += 120
     editor.server.audience.settle()
-    kept = [(event.id, event.kind, event.characters) for event in heard.events if event.kind.startswith("kept")]
+    later = ("looked", "kept")
+    kept = [(event.id, event.kind, event.characters) for event in heard.events if event.kind.startswith(later)]
     first, third = (item["command"]["arguments"][0] for item in (one, three))
     assert kept == [
+        (first, "looked-30s", 8),
         (first, "kept-30s", 8),
+        (first, "looked-2min", 8),
         (first, "kept-2min", 8),
+        (third, "looked-30s", 7),
         (third, "kept-30s", 7),
+        (third, "looked-2min", 7),
         (third, "kept-2min", 7),
     ]
 
@@ -169,7 +174,7 @@ async def test_what_was_accepted_and_then_changed_is_kept_in_part(
     editor.change((0, 8), (0, 12), "")
     clock.now += 30
     editor.server.audience.settle()
-    assert heard.kinds() == [("shown", 8), ("accepted", 8), ("kept-30s", 4)]
+    assert heard.kinds() == [("shown", 8), ("accepted", 8), ("looked-30s", 8), ("kept-30s", 4)]
 
 
 async def test_an_editor_that_leaves_ends_what_was_in_hand(
@@ -190,7 +195,7 @@ async def test_an_editor_that_leaves_ends_what_was_in_hand(
 async def test_a_timer_looks_after_a_while(
     editor: Any, engine: FakeEngine, heard: Heard, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lsp.persistence.AGES", ((0.0, "kept-30s"),))
+    monkeypatch.setattr("lsp.persistence.AGES", ((0.0, "30s"),))
     engine.say = lambda _: "foo"
     editor.open("x = ")
     item = await item_at(editor, 0, 4)

@@ -32,9 +32,9 @@ def test_it_is_looked_at_twice() -> None:
     _, persistence = watched("x = foo(bar)\n", "foo(bar)")
     assert persistence.next_due() == 30.0
     assert list(persistence.due(29.9)) == []
-    assert list(persistence.due(30.0)) == [("s1", "kept-30s", 8)]
+    assert list(persistence.due(30.0)) == [("s1", "30s", 8)]
     assert persistence.next_due() == 120.0
-    assert list(persistence.due(500.0)) == [("s1", "kept-2min", 8)]
+    assert list(persistence.due(500.0)) == [("s1", "2min", 8)]
     assert persistence.next_due() is None
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from completion_server.backend import Snapshot
 from completion_server.engine.continuation import Reach
 from completion_server.engine.engine import Engine
 from completion_server.protocol import Limits
@@ -21,6 +22,11 @@ MakeDriver = Callable[..., Any]
 def rows(driver: Any) -> list[tuple[list[int], list[int], int | None, int]]:
     slots = driver.engine.pair.slots.slots
     return [(list(slot.target.tokens), list(slot.draft.tokens), slot.owner, slot.used_at) for slot in slots]
+
+
+def books(driver: Any) -> Snapshot:
+    """All but what the process holds of the machine's memory, which is nobody's to say."""
+    return replace(driver.engine.snapshot(), device_bytes=0)
 
 
 def test_accepting_a_suggestion_gives_the_next_one_in_a_pass_or_two(make_driver: MakeDriver) -> None:
@@ -40,9 +46,9 @@ def test_it_replies_nothing_and_leaves_the_books_as_they_were(make_driver: MakeD
     driver = make_driver(reach=REACH)
     asked = driver.submit(CODE, limits=SHORT)
     driver.run()
-    before = rows(driver), replace(driver.engine.snapshot()), list(asked.replies)
+    before = rows(driver), books(driver), list(asked.replies)
     assert driver.rest() > 3
-    assert (rows(driver), driver.engine.snapshot(), asked.replies) == before
+    assert (rows(driver), books(driver), asked.replies) == before
     assert driver.engine.step() is False
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from completion_server.backend import Snapshot
-from completion_server.errors import SettingsError
 from completion_server.numbers.recorder import Recorder
 from completion_server.numbers.recording import recording
+from completion_server.numbers.summary import figures
 from completion_server.protocol import KeyReport, Report
 from completion_server.settings import EngineSettings
 
@@ -55,13 +55,16 @@ def test_metrics_are_on_loopback_alone(tmp_path: Path, monkeypatch: pytest.Monke
         urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics")
 
 
-def test_a_port_that_is_taken_is_named(tmp_path: Path, port: int) -> None:
+def test_a_port_that_is_taken_costs_the_metrics_alone(
+    tmp_path: Path, port: int, caplog: pytest.LogCaptureFixture
+) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", port))
         other.listen()
-        settings = EngineSettings(metrics_port=port)
-        with pytest.raises(SettingsError, match=f"metrics_port {port}"), recording(settings, tmp_path / "n", Snapshot):
-            pass
+        with recording(EngineSettings(metrics_port=port), tmp_path / "numbers.sqlite", Snapshot) as recorder:
+            recorder.reported("p", REPORT)
+    assert f"no metrics: metrics_port {port} cannot be used (Address already in use)" in caplog.text
+    assert figures(tmp_path / "numbers.sqlite")["keystrokes"] == 1
 
 
 def test_with_numbers_off_no_file_is_made(tmp_path: Path) -> None:
