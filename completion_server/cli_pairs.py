@@ -8,7 +8,7 @@ import typer
 
 from completion_server.cli_engine import NONE_RUNS, loaded_pair, one_runs
 from completion_server.cli_options import Json
-from completion_server.errors import EngineUnavailable
+from completion_server.errors import EngineUnavailable, SettingsError
 
 if TYPE_CHECKING:
     from completion_server.protocol import PairInUse
@@ -26,6 +26,8 @@ def use(name: Annotated[str, typer.Argument(help="A pair by name, see `foretype 
     """Have the running engine use another pair. It goes on answering meanwhile; if that fails, with the old one."""
     from completion_server.folders import config_folder
 
+    if not name:
+        raise SettingsError("a pair has a name: see `foretype pairs`")
     try:
         answer = asyncio.run(_use(name))
     except EngineUnavailable:

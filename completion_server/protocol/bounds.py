@@ -82,6 +82,7 @@ _TABLE: Final[dict[tuple[type[Any], str], Bound]] = {
     **{(request, "id"): _REQUEST_ID for request in _WITH_ID},
     (Hello, "client"): Bound(1, 64),
     (Hello, "version"): Bound(0, 64),
+    (UsePair, "name"): Bound(1, 256),
     (Snippet, "path"): Bound(0, MAX_SNIPPET_PATH),
     (Snippet, "text"): Bound(0, MAX_SNIPPET),
     (Context, "document"): Bound(0, MAX_PATH),

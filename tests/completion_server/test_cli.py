@@ -110,6 +110,10 @@ def test_pairs_as_json() -> None:
     assert {pair["name"]: pair["draft"] for pair in pairs}["qwen-7b-0.5b"] == "Qwen/Qwen2.5-Coder-0.5B"
 
 
+def test_a_pair_to_use_has_a_name() -> None:
+    assert "a pair has a name" in str(run("pairs", "use", "").exception)
+
+
 def test_pairs_as_a_table() -> None:
     lines = run("pairs").output.splitlines()
     assert lines[0].split() == ["NAME", "TARGET", "DRAFT", "DRAFTERS", "LAYOUT"]
