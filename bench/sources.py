@@ -21,7 +21,8 @@ def read_sources(patterns: Sequence[str]) -> list[Source]:
     sources = []
     for path in paths:
         try:
-            sources.append(Source(path, path.read_text(encoding="utf-8")))
+            if path.is_file():  # others may never end
+                sources.append(Source(path, path.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError):
             continue
     if not sources:

@@ -1,7 +1,9 @@
 """One comparison from its options to its files: what `foretype bench` calls."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+import signal
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,7 +55,8 @@ def compare(options: Options, progress: Progress) -> Outcome:
     run = Run(chosen, work, progress, one_by_one=options.one_by_one)
     interrupted = False
     try:
-        asyncio.run(run.run())
+        with _ended_like_ctrl_c():
+            asyncio.run(run.run())
     except KeyboardInterrupt:
         interrupted = True
         if not any(one.typed or one.judged or one.decoded for one in run.measured):
@@ -63,6 +66,16 @@ def compare(options: Options, progress: Progress) -> Outcome:
     figures = {name: pair.get("figures", {}) for name, pair in found["pairs"].items()}
     found["conditions"] = list(held(conditions, figures))
     return Outcome(found, write(options.out, found), interrupted)
+
+
+@contextmanager
+def _ended_like_ctrl_c() -> Iterator[None]:
+    """Who ends the process, as a job's time limit does, wants what is done no less."""
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _parts(without: Collection[str]) -> tuple[Part, ...]:

@@ -39,8 +39,8 @@ def _quotient(turns: Sequence[_Values]) -> float | None:
     return sum(turn[0] for turn in turns) / whole if whole else None
 
 
-def _p95(turns: Sequence[_Values]) -> float | None:
-    return percentile(list(chain.from_iterable(turns)), 0.95)
+def _share(share: float) -> Callable[[Sequence[_Values]], float | None]:
+    return lambda turns: percentile(list(chain.from_iterable(turns)), share)
 
 
 def _of_keys(value: Callable[[Keystroke], float]) -> Callable[[Measured], Sequence[_Values]]:
@@ -68,8 +68,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             lambda measured: [(sum(s.exact for s in some), len(some)) for some in measured.judged], _quotient
         ),
         "goodput": Measure(_goodput, _quotient),
-        "keystroke_to_suggestion_p95_ms": Measure(_of_keys(lambda key: key.key_ms), _p95, more_is_better=False),
-        "ttft_p95_ms": Measure(_of_keys(lambda key: float(key.trace["ttft_ms"])), _p95, more_is_better=False),
+        "keystroke_to_suggestion_p50_ms": Measure(_of_keys(lambda key: key.key_ms), _share(0.5), more_is_better=False),
+        "keystroke_to_suggestion_p95_ms": Measure(_of_keys(lambda key: key.key_ms), _share(0.95), more_is_better=False),
+        "ttft_p95_ms": Measure(_of_keys(lambda key: float(key.trace["ttft_ms"])), _share(0.95), more_is_better=False),
         "tokens_per_s": Measure(_speed, _quotient),
     }
 )

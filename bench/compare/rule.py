@@ -7,28 +7,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bench.compare.paired import Interval
+from bench.compare.paired import LEAST, Interval
 
 RULE = (
     "Of the pairs whose edit similarity is not below the highest, the one with the highest goodput; of those that "
-    "cannot be told from it, the one with the lowest p95 from key to suggestion. A difference counts where its 95 % "
-    "interval, by bootstrap over places that all pairs shared, leaves out 0."
+    "cannot be told from it, the one with the lowest p95 from key to suggestion, and of those the one with the lowest "
+    "p50. A difference counts where its 95 % interval, by bootstrap over places that all pairs shared, leaves out 0."
 )
 
 By = Literal["alone", "quality", "goodput", "latency", "nothing"]
 Difference = Callable[[str, str, str], Interval | None]
 """Measure, pair, another pair: the interval of the figure of the one less that of the other."""
 
+_FEW = f"of fewer than {LEAST} places, which is too few to tell"
+
 _Figures = Mapping[str, Mapping[str, float | None]]
 
-_QUALITY, _GOODPUT, _LATENCY = "edit_similarity", "goodput", "keystroke_to_suggestion_p95_ms"
+_QUALITY, _GOODPUT = "edit_similarity", "goodput"
+_SLOW, _USUAL = "keystroke_to_suggestion_p95_ms", "keystroke_to_suggestion_p50_ms"
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`pair` is None where nothing was measured by which one could be named. `by` is the step that settled it.
 
-    With "nothing" the one that is named has only the lowest p95, by no more than chance gives.
+    With "nothing" the one that is named has only the lowest p50, by no more than chance gives.
     """
 
     pair: str | None
@@ -40,8 +43,9 @@ def best(figures: _Figures, difference: Difference) -> Verdict:
     """`figures` by pair, of those that could be measured, in any order."""
     names = list(figures)
     if len(names) < 2:
-        only = names[0] if names else None
-        return Verdict(only, "alone", f"Only {only} could be measured." if only else "No pair could be measured.")
+        if not names:
+            return Verdict(None, "nothing", "No pair could be measured.")
+        return Verdict(names[0], "alone", f"Only {names[0]} could be measured.")
 
     def leaders(measure: str, among: Sequence[str], *, low: bool = False) -> list[str]:
         """The one with the best figure, and behind it all that cannot be told from it."""
@@ -57,12 +61,16 @@ def best(figures: _Figures, difference: Difference) -> Verdict:
     timely = leaders(_GOODPUT, good)
     if len(timely) == 1:
         return Verdict(timely[0], "goodput", _by_goodput(figures, timely[0], good, names))
-    fast = leaders(_LATENCY, timely, low=True)
+    fast = leaders(_SLOW, timely, low=True)
     if len(fast) == 1:
-        return Verdict(fast[0], "latency", _by_latency(figures, fast[0], timely))
-    if figures[fast[0]].get(_LATENCY) is None:
+        return Verdict(fast[0], "latency", _by_latency(figures, _SLOW, fast[0], timely))
+    fast = leaders(_USUAL, fast, low=True)
+    if len(fast) == 1:
+        return Verdict(fast[0], "latency", _by_latency(figures, _USUAL, fast[0], timely))
+    if figures[fast[0]].get(_USUAL) is None:
         return Verdict(None, "nothing", f"By the rule nothing that was measured separates {_and(sorted(fast))}.")
-    return Verdict(fast[0], "nothing", _by_nothing(figures, fast))
+    known = any(difference(_USUAL, fast[0], name) is not None for name in fast[1:])
+    return Verdict(fast[0], "nothing", _by_nothing(figures, fast, "by no more than chance gives" if known else _FEW))
 
 
 def _apart(interval: Interval | None) -> bool:
@@ -84,18 +92,24 @@ def _by_goodput(figures: _Figures, name: str, good: Sequence[str], names: Sequen
     )
 
 
-def _by_latency(figures: _Figures, name: str, timely: Sequence[str]) -> str:
+def _by_latency(figures: _Figures, measure: str, name: str, timely: Sequence[str]) -> str:
+    keys, share = ("slow keys", "p95") if measure == _SLOW else ("usual keys", "p50")
     return (
-        f"{name} is best: {_and(sorted(timely))} suggest equally well and as often in time, but its slow keys are the "
-        f"fastest (p95 from key to suggestion {_values(figures, _LATENCY, name, timely)})."
+        f"{name} is best: {_and(sorted(timely))} suggest equally well and as often in time, but its {keys} are the "
+        f"fastest ({share} from key to suggestion {_values(figures, measure, name, timely)})."
     )
 
 
-def _by_nothing(figures: _Figures, fast: Sequence[str]) -> str:
+def _by_nothing(figures: _Figures, fast: Sequence[str], how_sure: str) -> str:
     return (
-        f"By the rule nothing separates {_and(sorted(fast))}: {fast[0]} has the lowest p95 from key to suggestion "
-        f"({_values(figures, _LATENCY, fast[0], fast)}), by no more than chance gives."
+        f"By the rule nothing separates {_and(sorted(fast))}: {fast[0]} has the lowest p50 from key to suggestion "
+        f"({_values(figures, _USUAL, fast[0], fast)}), {how_sure}.{_behind(figures, fast)}"
     )
+
+
+def _behind(figures: _Figures, fast: Sequence[str]) -> str:
+    others = [name for name in figures if name not in fast]
+    return f" {_and(sorted(others))} {'falls' if len(others) == 1 else 'fall'} behind." if others else ""
 
 
 def _values(figures: _Figures, measure: str, first: str, names: Sequence[str]) -> str:
@@ -103,7 +117,7 @@ def _values(figures: _Figures, measure: str, first: str, names: Sequence[str]) -
 
     def said(name: str) -> str:
         value = figures[name].get(measure)
-        return "none" if value is None else f"{value:.0f} ms" if measure == _LATENCY else f"{100 * value:.1f} %"
+        return "none" if value is None else f"{value:.0f} ms" if measure in (_SLOW, _USUAL) else f"{100 * value:.1f} %"
 
     return f"{said(first)} against {_and([f'{said(name)} of {name}' for name in names if name != first])}"
 

@@ -27,6 +27,8 @@ def read_trace(path: Path) -> list[Action]:
     documents = Documents()
     actions: list[Action] = []
     try:
+        if path.exists() and not path.is_file():
+            raise SettingsError(f"{path}: not a file")
         if path.stat().st_size > MOST_BYTES:
             raise SettingsError(f"{path}: a trace may have {MOST_BYTES >> 20} MiB")
         with path.open(encoding="utf-8") as file:

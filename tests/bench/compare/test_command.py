@@ -21,6 +21,7 @@ from completion_server import cli
 SECRET = "zanzibar"  # stands in all that is typed
 CODE = "".join(f"def f{n}({SECRET}):\n    first = {SECRET}.name\n    return call(first, {n})\n\n\n" for n in range(40))
 PAIRS = "embedded,embedded:n-gram,embedded:target-only"
+EMPTY = str(Path(cli.__file__).with_name("py.typed"))
 AMOUNT = ("--keys", "60", "--cursors", "8", "--prompts", "2")
 
 
@@ -227,7 +228,8 @@ def test_interrupted_it_keeps_what_is_done(after: int, source: str, engines, tmp
         (("--without", "replay", "--without", "quality", "--without", "engine"), "leaves nothing"),
         (("--files", "/nowhere/*.py"), "no text files match"),
         (("--out", f"{__file__}/inside"), "name another folder with --out"),
-        (("--files", os.devnull, "--without", "replay", "--without", "quality"), "no file has text to go on from"),
+        (("--files", os.devnull), "no text files match"),
+        (("--files", EMPTY, "--without", "replay", "--without", "quality"), "no file has text to go on from"),
     ],
 )
 def test_what_makes_no_sense_is_said_before_an_engine_starts(arguments, why, source, tmp_path, monkeypatch) -> None:
@@ -281,7 +283,14 @@ cli.main()
 """
 
 
-def test_ctrl_c_at_a_terminal_reaches_every_process_and_keeps_what_is_done(source: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("end", "sign"),
+    [
+        pytest.param(os.killpg, signal.SIGINT, id="Ctrl-C reaches every process of a terminal"),
+        pytest.param(os.kill, signal.SIGTERM, id="a time limit ends this one"),
+    ],
+)
+def test_however_it_is_ended_it_keeps_what_is_done(end, sign, source: str, tmp_path: Path) -> None:
     (tmp_path / "script.json").write_text(json.dumps({"rules": [{"text": "x = 1\n"}]}))
     serve = [sys.executable, "-m", "completion_server.scripted", "--script", str(tmp_path / "script.json")]
     driver = DRIVER.format(serve=[*serve, "--exit-with-parent"], stamp=STAMP)
@@ -292,7 +301,7 @@ def test_ctrl_c_at_a_terminal_reaches_every_process_and_keeps_what_is_done(sourc
         assert process.stdout is not None
         for _ in range(4):
             assert process.stdout.readline() == "turn\n"
-        os.killpg(process.pid, signal.SIGINT)
+        end(process.pid, sign)
         assert process.wait(timeout=30) == 130
     found = json.loads((tmp_path / "out" / "report.json").read_text())
     assert found["interrupted"] is True

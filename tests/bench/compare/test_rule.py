@@ -5,12 +5,14 @@ import pytest
 from bench.compare.paired import Interval
 from bench.compare.rule import best
 
-QUALITY, GOODPUT, LATENCY = "edit_similarity", "goodput", "keystroke_to_suggestion_p95_ms"
+QUALITY, GOODPUT = "edit_similarity", "goodput"
+SLOW, USUAL = "keystroke_to_suggestion_p95_ms", "keystroke_to_suggestion_p50_ms"
 TIE, APART = (-0.1, 0.1), (0.05, 0.15)
 
 
-def figures(similarity: float | None, goodput: float | None, latency: float | None) -> dict[str, float | None]:
-    return {QUALITY: similarity, GOODPUT: goodput, LATENCY: latency}
+def figures(similarity: float | None, goodput: float | None, slow: float | None) -> dict[str, float | None]:
+    """The usual key takes a tenth of a slow one."""
+    return {QUALITY: similarity, GOODPUT: goodput, SLOW: slow, USUAL: None if slow is None else slow / 10}
 
 
 def intervals(**by_measure: Interval | None):
@@ -55,12 +57,32 @@ def test_where_nothing_separates_them_it_is_said() -> None:
     values = {"a": figures(0.5, 0.8, 510), "b": figures(0.5, 0.8, 500)}
     found = best(values, intervals(edit_similarity=TIE, goodput=TIE, keystroke_to_suggestion_p95_ms=TIE))
     assert (found.pair, found.by) == ("b", "nothing")
-    assert found.sentence.startswith("By the rule nothing separates a and b: b has the lowest p95")
+    assert found.sentence.startswith("By the rule nothing separates a and b: b has the lowest p50")
+    assert "50 ms against 51 ms of a" in found.sentence
+
+
+def test_where_slow_keys_say_nothing_usual_ones_may() -> None:
+    values = {"a": figures(0.5, 0.8, 510), "b": figures(0.5, 0.8, 500), "c": figures(0.5, 0.8, 900)}
+
+    def difference(measure: str, ours: str, theirs: str) -> Interval:
+        return APART if measure == USUAL and "c" in (ours, theirs) else TIE
+
+    found = best(values, difference)
+    assert (found.pair, found.by) == ("b", "nothing")
+    assert "nothing separates a and b" in found.sentence
+    assert found.sentence.endswith("c falls behind.")
+    del values["a"]
+    found = best(values, difference)
+    assert (found.pair, found.by) == ("b", "latency")
+    assert "its usual keys are the fastest (p50 from key to suggestion 50 ms against 90 ms of c)" in found.sentence
 
 
 def test_without_intervals_nothing_separates_them() -> None:
     values = {"a": figures(0.9, 0.9, 10), "b": figures(0.1, 0.1, 500)}
-    assert best(values, intervals()).by == "nothing"
+    found = best(values, intervals())
+    assert found.by == "nothing"
+    assert "fewer than 5 places, which is too few to tell" in found.sentence
+    assert "chance" not in found.sentence
 
 
 def test_without_typing_quality_alone_decides() -> None:
@@ -70,7 +92,7 @@ def test_without_typing_quality_alone_decides() -> None:
     assert (undecided.pair, undecided.by) == (None, "nothing")
 
 
-@pytest.mark.parametrize(("names", "pair"), [(("a",), "a"), ((), None)])
-def test_one_or_none(names: tuple[str, ...], pair: str | None) -> None:
+@pytest.mark.parametrize(("names", "pair", "by"), [(("a",), "a", "alone"), ((), None, "nothing")])
+def test_one_or_none(names: tuple[str, ...], pair: str | None, by: str) -> None:
     found = best({name: figures(0.5, 0.5, 5) for name in names}, intervals())
-    assert (found.pair, found.by) == (pair, "alone")
+    assert (found.pair, found.by) == (pair, by)
