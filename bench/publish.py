@@ -35,6 +35,7 @@ COMMANDS = {
     "prometheus": "python -m bench.prometheus --pair embedded --seconds 125 --json",
     "lossless-tiny": "python -m bench.lossless --prompts 2000 --json",
     "lossless-embedded": "python -m bench.lossless --pair embedded --prompts 200 --tokens 6 --rows 40 --k 4 --json",
+    "tracing": "python -m bench.tracing --keys 300 --seed 1 --json",
     "editor-neovim": "python -m bench.editor_latency --editor neovim --json",
     "editor-neovim-long": "python -m bench.editor_latency --editor neovim --lines 16000 --json",
     "editor-neovim-soak": "python -m bench.editor_latency --editor neovim --soak 600 --lines 16000 --json",
