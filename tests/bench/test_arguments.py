@@ -2,8 +2,9 @@
 
 import pytest
 
-from bench import arithmetic, engine, lossless, replay, scale
+from bench import arithmetic, engine, lossless, scale
 from bench.arguments import at_least
+from bench.replay import __main__ as replay
 
 
 def test_a_number_that_is_large_enough() -> None:
