@@ -24,8 +24,8 @@ from lsp.trim import Surroundings, Trimmed, trim
 class Cut:
     """How much of a suggestion to keep.
 
-    `text` is the head of what the model said. `whole`: with it the window has no faults that it would not have without
-    the cursor's line. `worse`: it has more than it has now.
+    `text` is the head of what the model said. `whole`: with it the window has no faults, or where it would have some
+    without the cursor's line too, no more than it has now. `worse`: it has more than it has now.
     """
 
     text: str
@@ -84,7 +84,9 @@ class Syntax:
             return Cut("")
         if "\n" in best and self.place.extent == "statement":
             best, fewest = self._one_statement(best, fewest, tree, around)
-        return Cut(best, whole=fewest <= self._unavoidable, worse=fewest > self._now)
+        broken_elsewhere = self._unavoidable > 0  # where nothing makes it whole, no worse than now will do
+        whole = fewest <= (self._now if broken_elsewhere else 0)
+        return Cut(best, whole=whole, worse=fewest > self._now)
 
     @cached_property
     def _tree(self) -> Tree | None:

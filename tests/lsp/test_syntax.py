@@ -91,6 +91,13 @@ def test_how_far_it_is_worth_asking(document: str, language: str, extent: str) -
     assert Syntax(before, after, language).extent == extent
 
 
+def test_where_a_file_is_broken_elsewhere_no_worse_than_now_will_do() -> None:
+    """The call at the end is never closed, whatever stands at the cursor, and who types there sees suggestions."""
+    document = "def f(x):\n    if x:\n        y = ⟦|⟧\n  else:\n    g(\n"
+    assert cut(document, "x") == Cut("x")
+    assert cut(document, "x))]") == Cut("x")
+
+
 def test_without_a_grammar_everything_stays() -> None:
     assert cut("- a\n- ⟦|⟧\n", "b (\n- c", "markdown") == Cut("b (\n- c")
 
